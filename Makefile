@@ -1,0 +1,39 @@
+# Everything runs in .venv, which each target makes when it is not there.
+# Needed beforehand: python3 (3.11 or later) and make.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint bench docs clean
+.DEFAULT_GOAL := demo
+
+.venv/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Memlane needs Python 3.11 or later; name one with: make PYTHON=python3.12 ...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/.dev: .venv/.installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	@touch $@
+
+demo: .venv/.installed  ## index the sample workspace and ask it six questions
+	@$(BIN)/python examples/demo.py
+
+test: .venv/.dev  ## the whole test suite
+	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+lint: .venv/.dev  ## style, types, and the arrows between the rooms
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: .venv/.dev  ## the figures of benchmarks/speed
+	@$(BIN)/python -m benchmarks.speed $(ARGS)
+
+docs: .venv/.dev  ## rewrite the generated reference pages
+	@$(BIN)/python docs/generate.py $(ARGS)
+
+clean:
+	rm -rf .venv .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

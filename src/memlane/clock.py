@@ -1,0 +1,66 @@
+"""The only reader of the clock: "now", and "today" as the user's calendar day."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timezone, tzinfo
+from typing import Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from .errors import ConfigError
+
+
+class Clock(Protocol):
+    """Tells the time. Everything that depends on a day (context, remember, decay) asks one of these."""
+
+    def now(self) -> datetime:
+        """The present moment, aware, in the user's zone."""
+        ...
+
+    def today(self) -> date:
+        """The user's calendar day."""
+        ...
+
+
+class SystemClock:
+    """The host's clock seen in a zone."""
+
+    def __init__(self, zone: tzinfo | None = None) -> None:
+        self._zone = zone
+
+    def now(self) -> datetime:
+        """The present moment in the zone, or in the host's zone when none was given."""
+        return datetime.now(timezone.utc).astimezone(self._zone)
+
+    def today(self) -> date:
+        """The zone's calendar day, never the UTC day by accident."""
+        return self.now().date()
+
+
+class FixedClock:
+    """A clock that stands still: for tests and for reproducible runs."""
+
+    def __init__(self, moment: datetime) -> None:
+        if moment.tzinfo is None:
+            raise ValueError("a fixed clock needs an aware datetime")
+        self._moment = moment
+
+    def now(self) -> datetime:
+        """The moment given."""
+        return self._moment
+
+    def today(self) -> date:
+        """The day of the moment given, in its own zone."""
+        return self._moment.date()
+
+
+def zone_named(name: str | None) -> tzinfo | None:
+    """The IANA zone `name`, or None for the host's zone. Raises ConfigError for an unknown name."""
+    if not name:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ConfigError(
+            f"unknown time zone {name!r} in agents.defaults.userTimezone",
+            hint="use an IANA name such as Europe/Berlin or Asia/Seoul",
+        ) from error

@@ -1,0 +1,90 @@
+"""Every error Memlane raises, in one tree.
+
+    MemlaneError                  base; str() is the message, `hint` says what to do
+    ├── UsageError                a call or command that cannot be meant          exit 2
+    │   ├── ConfigError           configuration: file, key, value, what is allowed exit 2
+    │   └── PathRefused           a path that may not be read                     exit 2
+    ├── WorkspaceError            the notes cannot be read or written             exit 1
+    ├── StoreError                the index cannot be opened, read or written     exit 1
+    │   ├── StoreCorrupt          the index file is damaged; it can be rebuilt
+    │   └── StoreBusy             another process is writing
+    └── EmbeddingError            a provider failed                               exit 1
+        └── ProviderUnavailable   a provider cannot be used at all (set-up)
+
+Foreign exceptions (SQLite's, the operating system's, the network's) are translated into these once, at
+the border where they arise.
+"""
+
+from __future__ import annotations
+
+
+class MemlaneError(Exception):
+    """Base of all errors that Memlane raises on purpose.
+
+    Attributes:
+        code: a stable word for programs, also the `code` of JSON errors.
+        exit_code: what the command line exits with.
+        hint: what the reader can do about it, or an empty string.
+    """
+
+    code = "failed"
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(MemlaneError):
+    """A call or command that cannot be meant: wrong argument, unknown agent, missing text."""
+
+    code = "usage"
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """The configuration cannot be used; the message names file, key, value and what is allowed."""
+
+    code = "config"
+
+
+class PathRefused(UsageError):  # noqa: N818 - reads as a statement of fact
+    """A path outside what may be read. Says nothing about whether the file exists."""
+
+    code = "path_refused"
+
+
+class WorkspaceError(MemlaneError):
+    """The notes themselves cannot be read or written."""
+
+    code = "workspace"
+
+
+class StoreError(MemlaneError):
+    """The index cannot be opened, read or written."""
+
+    code = "store"
+
+
+class StoreCorrupt(StoreError):  # noqa: N818
+    """The index file is damaged. It is derived data: it can be moved aside and rebuilt."""
+
+    code = "store_corrupt"
+
+
+class StoreBusy(StoreError):  # noqa: N818
+    """Another process is writing and did not finish in time."""
+
+    code = "store_busy"
+
+
+class EmbeddingError(MemlaneError):
+    """An embedding provider failed."""
+
+    code = "embedding"
+
+
+class ProviderUnavailable(EmbeddingError):  # noqa: N818
+    """A provider cannot be used at all: not installed, no key, missing or damaged files."""
+
+    code = "provider_unavailable"

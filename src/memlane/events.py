@@ -1,0 +1,31 @@
+"""What the library reports while it works. The default observer does nothing: the library never prints."""
+
+from __future__ import annotations
+
+import logging
+from typing import Literal, Protocol
+
+logger = logging.getLogger("memlane")
+
+Stage = Literal["scan", "index", "embed"]
+
+
+class Observer(Protocol):
+    """Receives progress and warnings. Called from the thread that does the work."""
+
+    def progress(self, stage: Stage, done: int, total: int) -> None:
+        """`done` of `total` items of a stage are finished (files for scan and index, chunks for embed)."""
+
+    def warning(self, message: str) -> None:
+        """Something the user should know that does not stop the work."""
+
+
+class SilentObserver:
+    """The observer that does nothing but pass warnings to the `memlane` logger."""
+
+    def progress(self, stage: Stage, done: int, total: int) -> None:
+        """Ignore progress."""
+
+    def warning(self, message: str) -> None:
+        """Log a warning."""
+        logger.warning("%s", message)

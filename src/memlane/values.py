@@ -1,0 +1,329 @@
+"""The nouns the rooms trade with each other. Frozen, no behaviour beyond what follows from their fields.
+
+Lines are 1-based and inclusive everywhere. Paths in results are relative to the workspace with `/`, or
+absolute (with `/`) for extra paths outside it. Scores are in 0..1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+
+Source = Literal["memory", "sessions"]
+Mode = Literal["hybrid", "keyword", "vector"]
+
+
+# ---- workspace ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One indexable file as the scan of the tree saw it, unread."""
+
+    path: str
+    """As shown in results."""
+    location: Path
+    """Where it lies on disk."""
+    source: Source
+    size: int
+    mtime_ns: int
+    inode: int
+    """0 where the system has none."""
+    device: int = 0
+    day: date | None = None
+    """The calendar day in its name, for dated files."""
+    evergreen: bool = True
+    """False: its age counts for temporal decay (dated by name, or an extra path with `evergreen: false`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file or folder that was passed over, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TreeScan:
+    """What a walk over the workspace and the extra paths found."""
+
+    files: tuple[FileEntry, ...]
+    skipped_links: tuple[str, ...] = ()
+    failed: tuple[SkippedFile, ...] = ()
+    """Folders and files that could not be listed or looked at."""
+    missing_roots: tuple[str, ...] = ()
+    """Configured extra paths that do not exist (yet)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The text of one file: decoded, without BOM, lines ended by `\\n` only."""
+
+    text: str
+    digest: str
+    """SHA-256 (hex) of `text`, so that CRLF, BOM and LF forms of a note are the same document."""
+
+
+# ---- chunks ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage of a document."""
+
+    start_line: int
+    end_line: int
+    text: str
+    """The very text of the lines (or of a part of one over-long line), without the heading path."""
+    heading: str = ""
+    """`Title > Section`: prepended to what is embedded and a field of its own in full text."""
+
+    @property
+    def embedding_text(self) -> str:
+        """What is embedded for this chunk."""
+        return f"{self.heading}\n{self.text}" if self.heading else self.text
+
+
+# ---- search ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a search is limited to. Applied inside both legs, never after."""
+
+    source: Source | None = None
+    path: str | None = None
+    """A glob over result paths."""
+    since: date | None = None
+    until: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How one result came by its score. A field is None where its step did not touch the result."""
+
+    keyword_rank: int | None = None
+    """1-based."""
+    keyword_raw: float | None = None
+    """BM25, positive, bigger is better."""
+    keyword_score: float | None = None
+    vector_rank: int | None = None
+    vector_raw: float | None = None
+    """Cosine."""
+    vector_score: float | None = None
+    vector_weight: float = 0.0
+    text_weight: float = 0.0
+    fused: float = 0.0
+    threshold: float = 0.0
+    passed_by: str = ""
+    """Which leg carried it over the threshold."""
+    age_days: int | None = None
+    decay: float | None = None
+    mmr_penalty: float | None = None
+    mmr_against: str | None = None
+    matched_terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result."""
+
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    snippet: str
+    source: Source
+    citation: str | None = None
+    matched_terms: tuple[str, ...] = ()
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTotals:
+    """What happened to the candidates of a query on the way to its results."""
+
+    keyword_candidates: int = 0
+    vector_candidates: int = 0
+    dropped_by_score: int = 0
+    dropped_missing_file: int = 0
+    dropped_by_size: int = 0
+    generation: int | None = None
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a result list is empty. `code` is stable: disabled, denied, blank_query, no_searchable_terms,
+    nothing_indexed, no_match, below_threshold, stale, provider_failed, file_gone."""
+
+    code: str
+    message: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """Which provider or backend was wanted, and why another one answered."""
+
+    origin: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The answer to one search. Iterates over its hits."""
+
+    hits: tuple[Hit, ...]
+    provider: str
+    model: str | None
+    mode: Mode
+    citations: str = "auto"
+    fallback: Fallback | None = None
+    stale: bool = False
+    partial: bool = False
+    warning: str | None = None
+    why: Why | None = None
+    totals: SearchTotals = field(default_factory=SearchTotals)
+
+    def __iter__(self) -> Any:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+# ---- reading and writing -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Exact lines of a file (`memory_get`)."""
+
+    path: str
+    text: str
+    start: int
+    """1-based first line of `text`."""
+    lines: int
+    """How many lines `text` holds."""
+    exists: bool
+    truncated: bool = False
+    next_start: int | None = None
+    eof: bool = False
+    """`start` lies beyond the last line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What `remember` did."""
+
+    path: str
+    line: int
+    """1-based line at which the entry stands."""
+    added: bool
+    """False when the same entry stood there already."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPart:
+    """One file of a session's opening context, cut at section borders where it was too long."""
+
+    path: str
+    text: str
+    omitted_headings: tuple[str, ...] = ()
+    omitted_characters: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionContext:
+    """What an agent should have in its prompt when a session starts."""
+
+    session_kind: str
+    parts: tuple[ContextPart, ...]
+    withheld: tuple[str, ...] = ()
+    """Files that exist but must not be shown to a session of this kind."""
+    text: str = ""
+    """The parts, fenced as data, ready for a prompt."""
+
+
+# ---- sync and status ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FileFailure:
+    """A file that could not be indexed."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What one pass over the tree did. Counts are files unless they say otherwise."""
+
+    reason: str
+    indexed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    failed: tuple[FileFailure, ...] = ()
+    skipped_links: tuple[str, ...] = ()
+    chunks: int = 0
+    """Chunks written."""
+    embedded: int = 0
+    """Chunks embedded by the provider."""
+    from_cache: int = 0
+    """Chunks whose embedding was known already."""
+    without_vector: int = 0
+    """Chunks that stay keyword-only."""
+    seconds: float = 0.0
+    files_read: int = 0
+    warning: str | None = None
+    complete: bool = True
+    """False: stopped early or another process is writing; the next pass goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStatistics:
+    """Counts of what an index holds."""
+
+    files: int = 0
+    chunks: int = 0
+    vectors: int = 0
+    without_vector: int = 0
+    failed: tuple[FileFailure, ...] = ()
+    by_source: dict[str, int] = field(default_factory=dict)
+    bytes_on_disk: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Everything `memlane status` tells of one agent."""
+
+    agent: str
+    enabled: bool
+    workspace: str
+    store_path: str
+    backend: str
+    provider: str
+    model: str | None
+    dimensions: int | None
+    provider_reasons: tuple[str, ...]
+    """Why this provider was chosen and the ones before it passed over."""
+    vector_engine: str
+    statistics: StoreStatistics
+    generation: int | None
+    last_sync: str | None
+    """ISO time of the last complete pass."""
+    dirty: bool
+    """The tree differs from the index."""
+    pending: int
+    """How many files differ."""
+    cache_entries: int
+    cache_bytes: int
+    skipped_links: tuple[str, ...] = ()
+    missing_roots: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    fallback: Fallback | None = None
