@@ -8,11 +8,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
+from enum import StrEnum
 from typing import Any, Literal
 
 Source = Literal["memory", "sessions"]
 Mode = Literal["hybrid", "keyword", "vector"]
+
+
+class SessionKind(StrEnum):
+    """What sort of conversation a session is. Anything not recognised is UNKNOWN and treated as shared."""
+
+    MAIN = "main"
+    DIRECT = "direct"
+    GROUP = "group"
+    CHANNEL = "channel"
+    THREAD = "thread"
+    SUBAGENT = "subagent"
+    CRON = "cron"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation as far as memory is concerned."""
+
+    key: str
+    kind: SessionKind
+    private: bool
+    """Only the owner is present: MEMORY.md may be shown."""
+    channel: str | None = None
 
 
 # ---- workspace ---------------------------------------------------------------------------------------
@@ -24,8 +48,8 @@ class FileEntry:
 
     path: str
     """As shown in results."""
-    location: Path
-    """Where it lies on disk."""
+    location: str
+    """Where it lies on disk, absolute."""
     source: Source
     size: int
     mtime_ns: int
@@ -34,6 +58,8 @@ class FileEntry:
     device: int = 0
     day: date | None = None
     """The calendar day in its name, for dated files."""
+    curated: bool = False
+    """The workspace's MEMORY.md (or memory.md): for private sessions only."""
     evergreen: bool = True
     """False: its age counts for temporal decay (dated by name, or an extra path with `evergreen: false`)."""
 
@@ -99,6 +125,8 @@ class Filters:
     """A glob over result paths."""
     since: date | None = None
     until: date | None = None
+    curated: bool = True
+    """False leaves MEMORY.md out, for sessions that are not private."""
 
 
 @dataclass(frozen=True, slots=True)

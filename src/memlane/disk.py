@@ -1,0 +1,83 @@
+"""How Memlane's own files are made, locked and set aside. The user's files are the workspace's matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import O_CREAT, O_RDWR, close
+from os import open as open_descriptor
+from pathlib import Path
+from time import sleep, time_ns
+
+from .clock import SystemClock
+from .errors import StoreBusy, StoreError
+
+_TICK_NS = 20_000_000
+
+
+def create_private(path: Path) -> None:
+    """Make sure `path` exists, readable by the owner alone (0600), in folders of the owner's (0700).
+
+    What exists already keeps its mode. SQLite gives its write-ahead log and shared memory the mode of the
+    database, so this covers them too. Raises StoreError naming the path.
+    """
+    try:
+        for folder in reversed(path.parents):
+            if not folder.exists():
+                folder.mkdir(mode=0o700, exist_ok=True)
+        close(open_descriptor(path, O_CREAT | O_RDWR, 0o600))
+    except OSError as error:
+        raise StoreError(
+            f"cannot create {path}: {error.strerror or error}",
+            hint="check the permissions and the space of that folder, or set another store.path",
+        ) from error
+
+
+def move_aside(path: Path) -> Path:
+    """Rename a damaged database and its companions with a time stamp; nothing is deleted.
+
+    Gives the new path. The stamp is counted up when two files are set aside within one second.
+    """
+    stamp = SystemClock().now().strftime("%Y%m%dT%H%M%S")
+    number = 0
+    while (aside := path.with_name(f"{path.name}.corrupt-{stamp}{f'-{number}' if number else ''}")).exists():
+        number += 1
+    path.replace(aside)
+    for companion in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            Path(f"{path}{companion}").replace(f"{aside}{companion}")
+    return aside
+
+
+@contextmanager
+def writer_lock(path: Path, *, timeout: float) -> Iterator[None]:
+    """Hold the lock that lets one process at a time write beside `path`.
+
+    The operating system frees it when its holder dies. Raises StoreBusy after `timeout` seconds.
+    """
+    import filelock  # 70 ms: it brings asyncio
+
+    lock_file = Path(f"{path}.lock")
+    create_private(lock_file)
+    lock = filelock.FileLock(lock_file, mode=0o600)
+    try:
+        lock.acquire(timeout=timeout)
+    except filelock.Timeout as error:
+        raise StoreBusy(
+            f"another process is writing the index {path}", hint="wait for it to finish, then try again"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def wait_past(mtime_ns: int) -> None:
+    """Sleep until the file system's clock has moved on from a time stamp, at most 20 ms.
+
+    A file written twice within one tick keeps its time stamp; read before the tick is over, the second
+    write would never be noticed.
+    """
+    left = mtime_ns + _TICK_NS - time_ns()
+    if 0 < left <= _TICK_NS:
+        sleep(left / 1e9)

@@ -1,0 +1,171 @@
+"""What an embedding provider is, and the check every vector passes on its way in.
+
+A vector is `bytes`: float32, little-endian, L2-normalised. That is the form SQLite stores and compares, so
+no vector is copied through a Python list on its way to disk.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..errors import EmbeddingError
+
+Vector = bytes
+
+_NORM_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class NoVector:
+    """A text that has no vector, and why. Its chunk stays searchable by keyword."""
+
+    reason: str
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors.
+
+    Query and document are two calls because asymmetric models want different prefixes or task types.
+    Implementations may answer raw vectors; `CheckedEmbedder` guards the border.
+    """
+
+    @property
+    def id(self) -> str:
+        """The provider's name as in the configuration, such as `bundled`."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        ...
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        """What decides whether two vectors can be compared. Never a secret.
+
+        Provider, model and revision, endpoint, dimensions, input types.
+        """
+        ...
+
+    @property
+    def max_batch_items(self) -> int:
+        """How many texts one call of `embed_documents` may hold."""
+        ...
+
+    @property
+    def max_input_tokens(self) -> int:
+        """The longest input, in estimated tokens; longer ones must be cut by the caller."""
+        ...
+
+    @property
+    def worth_caching(self) -> bool:
+        """Whether computing a vector costs more than reading one from disk."""
+        ...
+
+    @property
+    def unrelated_cosine(self) -> float:
+        """The cosine that unrelated texts typically reach with this model: the zero of its scale."""
+        ...
+
+    def embed_query(self, text: str) -> Vector | NoVector:
+        """The vector of a query. Raises EmbeddingError when the provider fails."""
+        ...
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector | NoVector]:
+        """One vector per text, in order. Raises EmbeddingError when the provider fails."""
+        ...
+
+
+def pack(values: Sequence[float]) -> Vector:
+    """The vector of these numbers, not yet checked or normalised."""
+    packed = array("f", values)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def unpack(vector: Vector) -> array[float]:
+    """The numbers of a vector."""
+    values = array("f")
+    values.frombytes(vector)
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values
+
+
+def dimensions_of(vector: Vector) -> int:
+    """How many numbers a vector holds."""
+    return len(vector) // 4
+
+
+def cosine(left: array[float], right: array[float]) -> float:
+    """The cosine of two normalised vectors: their dot product, summed in double precision."""
+    return math.fsum(map(float.__mul__, left, right))
+
+
+class CheckedEmbedder:
+    """Wraps an embedder so that only sound vectors come out of it.
+
+    Every vector is finite, has a norm above zero, is L2-normalised, and has the length of the first one
+    seen. A vector that is not becomes `NoVector`; a wrong count fails the call, because then nobody knows
+    which vector belongs to which text.
+    """
+
+    def __init__(self, inner: Embedder, *, dimensions: int | None = None) -> None:
+        self._inner = inner
+        self._dimensions = dimensions
+        self.id = inner.id
+        self.model = inner.model
+        self.identity = inner.identity
+        self.max_batch_items = inner.max_batch_items
+        self.max_input_tokens = inner.max_input_tokens
+        self.worth_caching = inner.worth_caching
+        self.unrelated_cosine = inner.unrelated_cosine
+
+    @property
+    def dimensions(self) -> int | None:
+        """The length of this model's vectors, known from its first answer on."""
+        return self._dimensions
+
+    def embed_query(self, text: str) -> Vector | NoVector:
+        """The query's vector, checked."""
+        return self._checked(self._inner.embed_query(text))
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector | NoVector]:
+        """The documents' vectors, checked, one per text."""
+        vectors = self._inner.embed_documents(texts)
+        if len(vectors) != len(texts):
+            raise EmbeddingError(
+                f"{self.id} ({self.model}) answered {len(vectors)} vectors for {len(texts)} texts",
+                hint="the vectors of this batch were not stored; check the endpoint and the model",
+            )
+        return [self._checked(vector) for vector in vectors]
+
+    def _checked(self, vector: Vector | NoVector) -> Vector | NoVector:
+        if isinstance(vector, NoVector):
+            return vector
+        values = unpack(vector) if len(vector) % 4 == 0 else array("f")
+        norm = math.hypot(*values)
+        problem = self._problem(vector, len(values), norm)
+        if problem:
+            return NoVector(problem)
+        self._dimensions = len(values)
+        if abs(norm - 1.0) > _NORM_TOLERANCE:
+            return pack([value / norm for value in values])
+        return vector
+
+    def _problem(self, vector: Vector, count: int, norm: float) -> str:
+        if not count:
+            return f"a vector of {len(vector)} bytes is not a row of float32 numbers"
+        if not math.isfinite(norm):
+            return "the vector holds numbers that are not finite"
+        if norm == 0.0:
+            return "the vector is zero"
+        if self._dimensions is not None and count != self._dimensions:
+            return f"the vector has {count} dimensions, not {self._dimensions}"
+        return ""

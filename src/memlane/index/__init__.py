@@ -1,0 +1,1 @@
+"""The index: analysis, storage, planning and syncing. Derived data, rebuilt at any time."""

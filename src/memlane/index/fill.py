@@ -1,0 +1,91 @@
+"""Giving every chunk of a space its vector: from what is stored already, from the cache, from the provider."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..embed.base import Embedder, NoVector, Vector
+from ..embed.cache import EmbeddingCache
+from ..errors import EmbeddingError, StoreError
+from ..events import Observer
+from ..markdown import estimate_tokens
+from .store import Space, Store, UnembeddedChunk
+
+
+@dataclass(slots=True)
+class FillCount:
+    """How the vectors of a fill came about, in chunks."""
+
+    embedded: int = 0
+    from_cache: int = 0
+    without_vector: int = 0
+    failure: str = ""
+    """Why the provider stopped the fill; what was done before is kept."""
+
+
+class SpaceFill:
+    """Fills one space. A failing provider ends it early; a failing cache only costs what it would save."""
+
+    def __init__(
+        self, store: Store, space: Space, embedder: Embedder, cache: EmbeddingCache, observer: Observer
+    ) -> None:
+        self._store = store
+        self._space = space
+        self._embedder = embedder
+        self._cache = cache
+        self._observer = observer
+        self.count = FillCount()
+
+    def run(self) -> FillCount:
+        """Embed the chunks that have no vector yet, batch by batch. Raises StoreError alone."""
+        total = self._store.unembedded_count(self._space)
+        done = last = 0
+        while batch := self._store.unembedded(self._space, after=last, limit=self._embedder.max_batch_items):
+            last = batch[-1].chunk
+            try:
+                vectors = self._vectors(batch)
+            except EmbeddingError as error:
+                self.count.failure = str(error)
+                break
+            self._store.put_vectors(self._space, [(chunk.chunk, vectors[chunk.digest]) for chunk in batch])
+            self.count.without_vector += sum(isinstance(vectors[chunk.digest], NoVector) for chunk in batch)
+            done += len(batch)
+            self._observer.progress("embed", done, max(done, total))
+        return self.count
+
+    def _vectors(self, batch: list[UnembeddedChunk]) -> dict[bytes, Vector | NoVector]:
+        texts = {chunk.digest: chunk.text for chunk in batch}
+        vectors: dict[bytes, Vector | NoVector] = dict(self._store.known_vectors(self._space, list(texts)))
+        vectors.update(self._remembered([digest for digest in texts if digest not in vectors]))
+        self.count.from_cache += sum(chunk.digest in vectors for chunk in batch)
+
+        limit = self._embedder.max_input_tokens
+        unknown = [digest for digest in texts if digest not in vectors]
+        too_long = {digest for digest in unknown if estimate_tokens(texts[digest]) > limit}
+        for digest in too_long:
+            vectors[digest] = NoVector(f"longer than the {limit} tokens that {self._embedder.model} takes")
+        wanted = [digest for digest in unknown if digest not in too_long]
+        if wanted:
+            made = self._embedder.embed_documents([texts[digest] for digest in wanted])
+            vectors.update(zip(wanted, made, strict=True))
+            self._remember(wanted, made)
+            self.count.embedded += len(wanted)
+        return vectors
+
+    def _remembered(self, digests: list[bytes]) -> dict[bytes, Vector]:
+        try:
+            return self._cache.get(self._embedder.identity, digests)
+        except StoreError as error:
+            self._observer.warning(str(error))
+            return {}
+
+    def _remember(self, digests: list[bytes], vectors: list[Vector | NoVector]) -> None:
+        sound = [
+            (digest, vector)
+            for digest, vector in zip(digests, vectors, strict=True)
+            if not isinstance(vector, NoVector)
+        ]
+        try:
+            self._cache.put(self._embedder.identity, sound)
+        except StoreError as error:
+            self._observer.warning(str(error))

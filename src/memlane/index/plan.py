@@ -1,0 +1,93 @@
+"""The difference between the tree and the index, as values. Pure: a dry run is free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ..values import FileEntry, FileFailure, Source, TreeScan
+from .store import IndexedFile, RefreshFile, RemoveFile
+
+_FEW_FILES = 10
+"""Losing up to this many files at once is everyday; losing most of a larger tree is doubted."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """What a pass has to do."""
+
+    read: tuple[FileEntry, ...]
+    """New files, and files whose size, time or inode changed: only reading them tells more."""
+    refresh: tuple[RefreshFile, ...]
+    """Files whose text is known to be the same but whose attributes changed."""
+    remove: tuple[RemoveFile, ...]
+    unchanged: int
+    failed: tuple[FileFailure, ...] = ()
+    """Files that failed in an earlier pass and have not changed since."""
+    doubt: str = ""
+    """Set when so much has vanished that a second look is wanted first; identifies what is missing."""
+
+    @property
+    def empty(self) -> bool:
+        """Nothing to do."""
+        return not (self.read or self.refresh or self.remove)
+
+
+def plan_sync(
+    scan: TreeScan, indexed: Mapping[tuple[Source, str], IndexedFile], *, force: bool = False
+) -> SyncPlan:
+    """Compare a scan with what is indexed. `force` reads every file again."""
+    read: list[FileEntry] = []
+    refresh: list[RefreshFile] = []
+    failed: list[FileFailure] = []
+    unchanged = 0
+    present: set[tuple[Source, str]] = set()
+    for entry in scan.files:
+        key = (entry.source, entry.path)
+        present.add(key)
+        known = indexed.get(key)
+        if force or known is None or _changed(entry, known):
+            read.append(entry)
+        elif known.evergreen != entry.evergreen and not known.failure:
+            refresh.append(RefreshFile(entry, known.digest))
+        elif known.failure:
+            failed.append(FileFailure(entry.path, known.failure))
+        else:
+            unchanged += 1
+    gone = [key for key in indexed if key not in present]
+    return SyncPlan(
+        tuple(read),
+        tuple(refresh),
+        tuple(RemoveFile(path, source) for source, path in gone),
+        unchanged,
+        tuple(failed),
+        "" if force else _doubt(gone, len(indexed), scan),
+    )
+
+
+def _changed(entry: FileEntry, known: IndexedFile) -> bool:
+    return (
+        entry.size != known.size
+        or entry.mtime_ns != known.mtime_ns
+        or entry.inode != known.inode
+        or entry.device != known.device
+    )
+
+
+def _doubt(gone: list[tuple[Source, str]], count: int, scan: TreeScan) -> str:
+    """A digest of what has vanished, when it is a whole root or most of a larger tree.
+
+    An unmounted disk or a folder being moved looks the same as a deletion. The same digest in the next
+    pass confirms it.
+    """
+    lost_root = any(
+        path.startswith(f"{root.rstrip('/')}/") or path == root
+        for root in scan.missing_roots
+        for _, path in gone
+    )
+    lost_most = len(gone) > _FEW_FILES and 2 * len(gone) > count
+    if not (lost_root or lost_most):
+        return ""
+    listing = "\0".join(f"{source}\0{path}" for source, path in sorted(gone))
+    return sha256(listing.encode("utf-8", "surrogatepass")).hexdigest()

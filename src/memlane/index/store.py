@@ -1,0 +1,255 @@
+"""What the rest of Memlane asks of an index store, and the values that cross that border.
+
+A *generation* is one complete set of files, chunks and full text, made under one layout (how texts are
+cut and analysed). A *space* is the set of vectors of one generation made by one embedding model. A new
+generation or space is built beside the current one, which goes on answering until the new one is promoted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Protocol
+
+from ..embed.base import NoVector, Vector
+from ..values import FileEntry, Filters, Source, StoreStatistics
+
+SpaceIdentity = Mapping[str, str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A set of files, chunks and full text under one layout."""
+
+    id: int
+    layout: str
+    current: bool
+    complete: bool
+    """A whole pass over the tree has gone into it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The vectors of a generation made by one model."""
+
+    id: int
+    generation: int
+    identity: str
+    dimensions: int | None
+    """None until the first vector is stored."""
+    current: bool
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFile:
+    """What the index knows of a file: enough to see whether it changed without reading it."""
+
+    path: str
+    source: Source
+    digest: str
+    """Empty when the file failed."""
+    size: int
+    mtime_ns: int
+    inode: int
+    device: int
+    evergreen: bool = True
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedChunk:
+    """A chunk ready to be stored: lines, text, and its analysed terms."""
+
+    start_line: int
+    end_line: int
+    text: str
+    heading: str
+    digest: bytes
+    """Of the text that is embedded (16 bytes)."""
+    heading_terms: str
+    """Terms joined by spaces."""
+    body_terms: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceFile:
+    """Store a file's chunks in place of what was there."""
+
+    entry: FileEntry
+    digest: str
+    chunks: tuple[IndexedChunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshFile:
+    """The file was touched or moved on disk but its text is the same."""
+
+    entry: FileEntry
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailFile:
+    """The file cannot be indexed; whatever was indexed of it goes."""
+
+    entry: FileEntry
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveFile:
+    """The file is gone."""
+
+    path: str
+    source: Source
+
+
+FileChange = ReplaceFile | RefreshFile | FailFile | RemoveFile
+
+
+@dataclass(frozen=True, slots=True)
+class UnembeddedChunk:
+    """A chunk that has no vector in a space yet."""
+
+    chunk: int
+    digest: bytes
+    text: str
+    """What is to be embedded."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordCandidate:
+    """A chunk found by the keyword leg."""
+
+    chunk: int
+    bm25: float
+    """Positive; bigger is better."""
+    matched: tuple[int, ...]
+    """Which of the query's terms it holds, as indexes."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorCandidate:
+    """A chunk found by the vector leg."""
+
+    chunk: int
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stored chunk with all that ranking and showing need."""
+
+    chunk: int
+    path: str
+    location: str
+    source: Source
+    start_line: int
+    end_line: int
+    heading: str
+    text: str
+    day: date | None
+    evergreen: bool
+    mtime_ns: int
+
+
+class Store(Protocol):
+    """An index. Every method is one short transaction; none waits for a network.
+
+    All methods raise StoreError (StoreBusy, StoreCorrupt) and nothing else.
+    """
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def current_generation(self) -> Generation | None:
+        """The generation that answers queries; None on a fresh store."""
+        ...
+
+    def current_space(self) -> Space | None:
+        """The vectors that answer queries; None when there are none yet."""
+        ...
+
+    def keyword_candidates(
+        self, terms: Sequence[str], *, limit: int, filters: Filters
+    ) -> list[KeywordCandidate]:
+        """The chunks that match any of the terms, best BM25 first."""
+        ...
+
+    def term_frequencies(self, terms: Sequence[str]) -> tuple[list[int], int]:
+        """In how many chunks each term occurs, and how many chunks there are."""
+        ...
+
+    def vector_candidates(self, query: Vector, *, limit: int, filters: Filters) -> list[VectorCandidate]:
+        """The chunks of the current space nearest to the query, best first."""
+        ...
+
+    def cosines(self, query: Vector, chunks: Sequence[int]) -> dict[int, float]:
+        """The cosine of these chunks with the query, where they have a vector."""
+        ...
+
+    def passages(self, chunks: Sequence[int]) -> dict[int, Passage]:
+        """The stored chunks with these ids; ids that are gone are left out."""
+        ...
+
+    def statistics(self) -> StoreStatistics:
+        """Counts of what answers queries."""
+        ...
+
+    def note(self, key: str) -> str | None:
+        """A small fact kept beside the index, such as the time of the last pass."""
+        ...
+
+    # -- writing -----------------------------------------------------------------------------------
+
+    def target_generation(self, layout: str) -> Generation:
+        """The generation to write to: the current one when it has this layout, else one built beside it."""
+        ...
+
+    def target_space(self, generation: Generation, identity: str) -> Space:
+        """The space to write to: the generation's current one when it has this identity, else a new one."""
+        ...
+
+    def indexed_files(self, generation: Generation) -> dict[tuple[Source, str], IndexedFile]:
+        """What a generation knows of every file."""
+        ...
+
+    def apply(self, generation: Generation, changes: Sequence[FileChange]) -> None:
+        """Make changes to files, all or none. Vectors of chunks whose text did not change are kept."""
+        ...
+
+    def unembedded(self, space: Space, *, after: int, limit: int) -> list[UnembeddedChunk]:
+        """The next chunks without a vector in this space, by id."""
+        ...
+
+    def unembedded_count(self, space: Space) -> int:
+        """How many chunks have no vector in this space yet."""
+        ...
+
+    def known_vectors(self, space: Space, digests: Sequence[bytes]) -> dict[bytes, Vector]:
+        """Vectors that any space of the same identity holds for these texts."""
+        ...
+
+    def put_vectors(self, space: Space, vectors: Iterable[tuple[int, Vector | NoVector]]) -> None:
+        """Store vectors by chunk. Chunks that have gone meanwhile are passed over."""
+        ...
+
+    def promote(self, generation: Generation, space: Space | None) -> None:
+        """Let these answer queries from now on, as complete, and drop all others.
+
+        Without a space the generation's own spaces stay as they are.
+        """
+        ...
+
+    def put_note(self, key: str, value: str) -> None:
+        """Keep a small fact beside the index."""
+        ...
+
+    def settle(self) -> None:
+        """A pass is over: what was written is whole."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the file."""
+        ...

@@ -1,0 +1,119 @@
+"""Exact nearest neighbours over stored vectors: inside SQLite by sqlite-vec, or in process.
+
+Both engines read the same rows and only propose candidates; the cosines that count are computed here in
+double precision, so that both give the same results in the same order.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from importlib.util import find_spec
+from operator import mul
+from pathlib import Path
+from typing import Protocol
+
+import apsw
+
+from ..embed.base import Vector, dimensions_of, unpack
+
+logger = logging.getLogger("memlane")
+
+SLACK = 16
+"""How many more candidates than asked an engine proposes: float32 sums of the engines differ in the last
+bits, which may swap neighbours at the edge."""
+_ROWS_A_BLOCK = 4096
+
+
+class VectorEngine(Protocol):
+    """Proposes the rows of a relation that lie nearest to a query."""
+
+    name: str
+
+    def nearest(
+        self, connection: apsw.Connection, query: Vector, relation: tuple[str, list[object]], limit: int
+    ) -> list[int]:
+        """Ids of about the `limit` nearest, in any order.
+
+        `relation` is the FROM and WHERE part of a statement whose rows have `chunk` and `vector`, with
+        its bindings.
+        """
+        ...
+
+
+class SqliteVecEngine:
+    """sqlite-vec's distance function, evaluated by SQLite row by row."""
+
+    name = "sqlite-vec"
+
+    def nearest(
+        self, connection: apsw.Connection, query: Vector, relation: tuple[str, list[object]], limit: int
+    ) -> list[int]:
+        """By Euclidean distance, which orders normalised vectors as the cosine does."""
+        source, bindings = relation
+        statement = f"SELECT chunk, vec_distance_l2(vector, ?) AS distance {source} ORDER BY distance LIMIT ?"
+        return [row[0] for row in connection.execute(statement, [query, *bindings, limit])]
+
+
+class InProcessEngine:
+    """numpy over blocks of rows: the same answers where the extension is off or cannot be loaded."""
+
+    name = "in-process"
+
+    def nearest(
+        self, connection: apsw.Connection, query: Vector, relation: tuple[str, list[object]], limit: int
+    ) -> list[int]:
+        """By dot product."""
+        import numpy as np
+
+        source, bindings = relation
+        wanted = np.frombuffer(query, "<f4")
+        best: list[tuple[float, int]] = []
+        cursor = connection.execute(f"SELECT chunk, vector {source}", bindings)
+        while block := cursor.fetchmany(_ROWS_A_BLOCK):
+            matrix = np.frombuffer(b"".join(row[1] for row in block), "<f4").reshape(len(block), -1)
+            scores = matrix @ wanted
+            kept = np.argpartition(-scores, limit - 1)[:limit] if len(block) > limit else range(len(block))
+            best += [(float(scores[index]), block[index][0]) for index in kept]
+            best = sorted(best, reverse=True)[:limit]
+        return [chunk for _, chunk in best]
+
+
+def load_engine(connection: apsw.Connection, *, enabled: bool, extension: Path | None) -> VectorEngine:
+    """Load sqlite-vec into a connection; the in-process engine when it is off or cannot be loaded."""
+    if not enabled:
+        return InProcessEngine()
+    try:
+        path = extension or packaged_extension()
+        connection.enable_load_extension(True)
+        try:
+            connection.load_extension(str(path))
+        finally:
+            connection.enable_load_extension(False)
+        connection.execute("SELECT vec_distance_l2(?, ?)", (b"\0\0\0\0", b"\0\0\0\0")).fetchall()
+    except (apsw.Error, OSError) as error:
+        logger.warning("sqlite-vec cannot be used (%s); vectors are compared in process", error)
+        return InProcessEngine()
+    return SqliteVecEngine()
+
+
+def packaged_extension() -> Path:
+    """Where the sqlite-vec package keeps its library. Never imports the package: it brings numpy."""
+    spec = find_spec("sqlite_vec")
+    if spec is None or not spec.submodule_search_locations:
+        raise OSError("the package sqlite-vec is not installed")
+    return Path(spec.submodule_search_locations[0]) / "vec0"
+
+
+def exact_cosines(query: Vector, rows: Iterable[tuple[int, Vector]]) -> dict[int, float]:
+    """The cosine of each normalised vector with the query, summed in double precision.
+
+    Vectors of another length than the query's are left out: they cannot be compared.
+    """
+    wanted = unpack(query)
+    width = dimensions_of(query)
+    return {
+        chunk: sum(map(mul, wanted, unpack(vector)))
+        for chunk, vector in rows
+        if dimensions_of(vector) == width
+    }

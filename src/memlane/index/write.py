@@ -1,0 +1,110 @@
+"""Changes to files in an open transaction: chunks, full text and vectors stay in step."""
+
+from __future__ import annotations
+
+import apsw
+
+from ..values import FileEntry, Source
+from . import schema
+from .store import FailFile, FileChange, IndexedChunk, RefreshFile, RemoveFile, ReplaceFile
+
+_KNOWN = dict[bytes, tuple[bytes | None, str | None]]
+"""What is known of a text's vector: the vector, or why it has none."""
+
+
+class FileWriter:
+    """Applies file changes to one generation."""
+
+    def __init__(self, connection: apsw.Connection, generation: int) -> None:
+        self._connection = connection
+        self._generation = generation
+        self._terms = schema.terms_table(generation)
+        rows = connection.execute("SELECT id FROM spaces WHERE generation = ?", (generation,)).fetchall()
+        self._spaces = [schema.vectors_table(row[0]) for row in rows]
+
+    def apply(self, change: FileChange) -> None:
+        """Make one change."""
+        match change:
+            case ReplaceFile(entry, digest, chunks):
+                self._replace(entry, digest, chunks)
+            case RefreshFile(entry, digest):
+                self._record(entry, digest, failure=None)
+            case FailFile(entry, reason):
+                file = self._record(entry, "", failure=reason)
+                self._delete_chunks(file)
+            case RemoveFile(path, source):
+                self._remove(path, source)
+
+    def _replace(self, entry: FileEntry, digest: str, chunks: tuple[IndexedChunk, ...]) -> None:
+        file = self._record(entry, digest, failure=None)
+        known = {table: self._known_vectors(table, file) for table in self._spaces}
+        self._delete_chunks(file)
+        for chunk in chunks:
+            row = self._connection.execute(
+                "INSERT INTO chunks (file, start_line, end_line, heading, text, digest)"
+                " VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+                (file, chunk.start_line, chunk.end_line, chunk.heading, chunk.text, chunk.digest),
+            ).get
+            self._connection.execute(
+                f"INSERT INTO {self._terms} (rowid, heading, body) VALUES (?, ?, ?)",  # noqa: S608
+                (row, chunk.heading_terms, chunk.body_terms),
+            )
+            for table, vectors in known.items():
+                if chunk.digest in vectors:
+                    self._connection.execute(
+                        f"INSERT INTO {table} VALUES (?, ?, ?)",  # noqa: S608
+                        (row, *vectors[chunk.digest]),
+                    )
+
+    def _record(self, entry: FileEntry, digest: str, *, failure: str | None) -> int:
+        """Store what is known of the file itself. Gives its id."""
+        return int(
+            self._connection.execute(
+                "INSERT INTO files (generation, source, path, location, digest, size, mtime_ns, inode, device,"
+                " day, curated, evergreen, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (generation, source, path) DO UPDATE SET location = excluded.location,"
+                " digest = excluded.digest, size = excluded.size, mtime_ns = excluded.mtime_ns,"
+                " inode = excluded.inode, device = excluded.device, day = excluded.day,"
+                " curated = excluded.curated, evergreen = excluded.evergreen, failure = excluded.failure"
+                " RETURNING id",
+                (
+                    self._generation,
+                    entry.source,
+                    entry.path,
+                    entry.location,
+                    digest,
+                    entry.size,
+                    entry.mtime_ns,
+                    entry.inode,
+                    entry.device,
+                    entry.day.isoformat() if entry.day else None,
+                    entry.curated,
+                    entry.evergreen,
+                    failure,
+                ),
+            ).get
+        )
+
+    def _known_vectors(self, table: str, file: int) -> _KNOWN:
+        rows = self._connection.execute(
+            f"SELECT c.digest, v.vector, v.problem FROM chunks c JOIN {table} v ON v.chunk = c.id"  # noqa: S608
+            " WHERE c.file = ?",
+            (file,),
+        )
+        return {digest: (vector, problem) for digest, vector, problem in rows}
+
+    def _delete_chunks(self, file: int) -> None:
+        chosen = "SELECT id FROM chunks WHERE file = ?"
+        for table in self._spaces:
+            self._connection.execute(f"DELETE FROM {table} WHERE chunk IN ({chosen})", (file,))  # noqa: S608
+        self._connection.execute(f"DELETE FROM {self._terms} WHERE rowid IN ({chosen})", (file,))  # noqa: S608
+        self._connection.execute("DELETE FROM chunks WHERE file = ?", (file,))
+
+    def _remove(self, path: str, source: Source) -> None:
+        file = self._connection.execute(
+            "SELECT id FROM files WHERE generation = ? AND source = ? AND path = ?",
+            (self._generation, source, path),
+        ).get
+        if file is not None:
+            self._delete_chunks(file)
+            self._connection.execute("DELETE FROM files WHERE id = ?", (file,))

@@ -1,0 +1,5 @@
+"""x"""
+
+
+def chunk_document() -> None:
+    """x"""

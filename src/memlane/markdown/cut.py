@@ -1,0 +1,134 @@
+"""Where a run of lines too long for one chunk is cut, and what the next piece repeats.
+
+Every line is given the strength of the border before it: a heading is the best place for a cut, the
+middle of a paragraph a poor one, fenced code or a table that would fit whole no place at all. A piece
+then ends at the border that weighs strength against evenness: the pieces of a run are to be of about
+one size, since a remainder of two lines would make a poor chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .blocks import Block
+from .long_lines import split_line
+from .sheet import Sheet
+
+# Strengths of the border before a line, from "never" to "by all means".
+_NEVER = 0  # within code, a table, HTML or a heading that fits into one chunk
+_ORPHAN = 1  # between a heading and its text
+_BROKEN = 2  # within code, a table or HTML too long for one chunk …
+_PAUSED = 3  # … after a blank line there
+_LINE = 4  # within a paragraph
+_NESTED = 5  # before a block within a list item or quote
+_ITEM = 6  # before a list item; between a paragraph and the list, code or table it leads up to
+_BLOCK = 7  # between blocks
+_HEADING = 8
+
+_WHOLE = frozenset({"fence", "code", "table", "html", "heading"})
+_LED_UP_TO = frozenset({"fence", "code", "table", "list", "quote"})
+
+_UNEVENNESS = 6
+"""What the square of the relative distance from the even size costs, in steps of strength: a cut at half
+the even size loses a step and a half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Lines that make a chunk, by position."""
+
+    start: int
+    """Where its text begins, with what it repeats of the piece before."""
+    first: int
+    """Its first line that is not repeated."""
+    last: int
+    part: str | None = None
+    """Part of one over-long line; then the three positions are the same."""
+
+
+class Cutter:
+    """Cuts runs of a document. `limit` and `overlap` are weights (quarters of a token)."""
+
+    def __init__(self, sheet: Sheet, blocks: Sequence[Block], *, limit: int, overlap: int) -> None:
+        self._sheet = sheet
+        self._blocks = blocks
+        self._limit = limit
+        self._overlap = overlap
+        self._strengths: list[int] = []
+
+    def pieces(self, first: int, last: int) -> Iterator[Piece]:
+        """The pieces of the run between two positions, in order. Their lines from `first` on cover it."""
+        sheet, limit = self._sheet, self._limit
+        if sheet.size(first, last) <= limit:
+            yield Piece(first, first, last)
+            return
+        if not self._strengths:
+            self._strengths = self._weigh_borders()
+        before = first
+        while first <= last:
+            if sheet.reach(first, limit) < first:
+                line = sheet.text(first, first)
+                yield from (Piece(first, first, first, part) for part in split_line(line, limit))
+                before = first = first + 1
+                continue
+            start = self._repeat(before, first)
+            end = self._end(first, last, limit - sheet.distance(start, first))
+            if end < first:
+                # The whole limit is needed: for a long line, or for code or a table to stay whole.
+                end = max(self._end(first, last, limit), first)
+            room = min(limit - sheet.size(first, end), sheet.size(first, end))
+            while sheet.distance(start, first) > room or self._strengths[start] < _LINE <= self._strengths[first]:
+                start += 1
+            yield Piece(start, first, end)
+            before, first = first, end + 1
+
+    def _end(self, first: int, last: int, limit: int) -> int:
+        """The last position of the piece that begins at `first`, or first − 1 if none can end well."""
+        sheet, strengths = self._sheet, self._strengths
+        reach = sheet.reach(first, limit)
+        if reach >= last:
+            return last
+        left = sheet.size(first, last)
+        even = left / -(-left // limit)
+        best, found = 0.0, first - 1
+        for end in range(first, reach + 1):
+            strength = strengths[end + 1]
+            if strength == _NEVER:
+                continue
+            uneven = (sheet.size(first, end) - even) / even
+            # Strengths of one and more: no border scores below the lowest possible start.
+            score = strength - _UNEVENNESS * uneven * uneven + 2 * _UNEVENNESS
+            if score > best:
+                best, found = score, end
+        return found
+
+    def _repeat(self, before: int, first: int) -> int:
+        """Where the text repeated before `first` begins: whole lines of the piece from `before` on, not all
+        of it, nothing of another section, and no torn-off end of code or of a table."""
+        sheet, strengths = self._sheet, self._strengths
+        best = first
+        if strengths[first] in (_HEADING, _ORPHAN):
+            return best
+        within = strengths[first] < _LINE
+        for start in range(first - 1, before, -1):
+            if sheet.distance(start, first) > self._overlap or strengths[start] in (_HEADING, _ORPHAN):
+                break
+            if strengths[start] >= _LINE or within:
+                best = start
+        return best
+
+    def _weigh_borders(self) -> list[int]:
+        sheet = self._sheet
+        strengths = [_LINE] * (len(sheet) + 1)
+        leading = -1
+        for block in self._blocks:
+            first, last = sheet.position(block.start), sheet.position(block.end + 1) - 1
+            strengths[first] = max(strengths[first], self._strength(block, first == leading))
+            if block.depth == 0:
+                leading = last + 1 if block.kind == "paragraph" else -1
+            if block.kind in _WHOLE:
+                self._bind(strengths, first, last)
+            if block.kind == "heading" and block.depth == 0:
+                strengths[last + 1] = _ORPHAN
+        return strengths
