@@ -1,3 +1,90 @@
-"""Memlane: memory for AI agents. Plain Markdown is the truth; everything else is derived from it."""
+"""Memlane: memory for AI agents. Plain Markdown is the truth; everything else is derived from it.
+
+The rooms, in the order in which data flows through them (each imports only those before it):
+
+    errors, clock, disk, events, values     what all share
+    config                                  every key, where values come from, what is wrong with them
+    markdown                                text → blocks → chunks (pure)
+    workspace                               which files are notes; reading, appending, session context
+    embed                                   text → vectors: the providers and the cache
+    index                                   chunks → full text and vectors in one SQLite file; syncing
+    search                                  query → two legs → fused, explained, ranked results
+    sessions, backends                      who asks; the index behind one protocol
+    tools                                   what an agent's model sees
+    memory                                  `Memory`: opens and wires the rooms
+    surfaces                                the command line and servers, thin
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .async_memory import AsyncMemory
+    from .errors import (
+        ConfigError,
+        EmbeddingError,
+        MemlaneError,
+        PathRefused,
+        StoreBusy,
+        StoreCorrupt,
+        StoreError,
+        UsageError,
+        WorkspaceError,
+    )
+    from .memory import Memory
+    from .values import Excerpt, Hit, SearchResult, SessionContext, Status, SyncReport, Written
+
+_HOMES = {
+    "Memory": "memory",
+    "AsyncMemory": "async_memory",
+    **dict.fromkeys(
+        (
+            "ConfigError",
+            "EmbeddingError",
+            "MemlaneError",
+            "PathRefused",
+            "StoreBusy",
+            "StoreCorrupt",
+            "StoreError",
+            "UsageError",
+            "WorkspaceError",
+        ),
+        "errors",
+    ),
+    **dict.fromkeys(
+        ("Excerpt", "Hit", "SearchResult", "SessionContext", "Status", "SyncReport", "Written"), "values"
+    ),
+}
+
+__all__ = [
+    "AsyncMemory",
+    "ConfigError",
+    "EmbeddingError",
+    "Excerpt",
+    "Hit",
+    "MemlaneError",
+    "Memory",
+    "PathRefused",
+    "SearchResult",
+    "SessionContext",
+    "Status",
+    "StoreBusy",
+    "StoreCorrupt",
+    "StoreError",
+    "SyncReport",
+    "UsageError",
+    "WorkspaceError",
+    "Written",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Public names are imported at first use, so that `import memlane` costs next to nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'memlane' has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timezone, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -29,7 +29,7 @@ class SystemClock:
 
     def now(self) -> datetime:
         """The present moment in the zone, or in the host's zone when none was given."""
-        return datetime.now(timezone.utc).astimezone(self._zone)
+        return datetime.now(UTC).astimezone(self._zone)
 
     def today(self) -> date:
         """The zone's calendar day, never the UTC day by accident."""

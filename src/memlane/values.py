@@ -6,6 +6,7 @@ absolute (with `/`) for extra paths outside it. Scores are in 0..1.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -37,6 +38,11 @@ class Session:
     private: bool
     """Only the owner is present: MEMORY.md may be shown."""
     channel: str | None = None
+
+    @property
+    def is_direct_chat(self) -> bool:
+        """One person talks with the agent; citations are shown unless configured otherwise."""
+        return self.kind in {SessionKind.MAIN, SessionKind.DIRECT}
 
 
 # ---- workspace ---------------------------------------------------------------------------------------
@@ -86,7 +92,7 @@ class TreeScan:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text of one file: decoded, without BOM, lines ended by `\\n` only."""
+    """The text of one file: decoded, without BOM, lines ended by a line feed only."""
 
     text: str
     digest: str
@@ -110,7 +116,12 @@ class Chunk:
     @property
     def embedding_text(self) -> str:
         """What is embedded for this chunk."""
-        return f"{self.heading}\n{self.text}" if self.heading else self.text
+        return embedding_text(self.heading, self.text)
+
+
+def embedding_text(heading: str, text: str) -> str:
+    """What is embedded for a chunk: its heading path, then its text."""
+    return f"{heading}\n{text}" if heading else text
 
 
 # ---- search ------------------------------------------------------------------------------------------
@@ -166,6 +177,7 @@ class Hit:
     snippet: str
     source: Source
     citation: str | None = None
+    """`path#Lstart-Lend`, when citations are on."""
     matched_terms: tuple[str, ...] = ()
     explanation: Explanation | None = None
 
@@ -185,8 +197,11 @@ class SearchTotals:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a result list is empty. `code` is stable: disabled, denied, blank_query, no_searchable_terms,
-    nothing_indexed, no_match, below_threshold, stale, provider_failed, file_gone."""
+    """Why a result list is empty.
+
+    `code` is stable: disabled, denied, blank_query, no_searchable_terms, nothing_indexed, no_match,
+    below_threshold, provider_failed, file_gone.
+    """
 
     code: str
     message: str
@@ -217,7 +232,7 @@ class SearchResult:
     why: Why | None = None
     totals: SearchTotals = field(default_factory=SearchTotals)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
     def __len__(self) -> int:

@@ -1,0 +1,1 @@
+"""Search backends: the built-in index, behind the protocol that others implement too."""

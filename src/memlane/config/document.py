@@ -7,7 +7,6 @@ the json5 library takes a second for 30 kB; and that library for the rest and fo
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -61,6 +60,8 @@ def read_document(path: Path) -> dict[str, Any] | None:
 
 def parse_json5(text: str, *, name: str) -> object:
     """The value that JSON5 `text` stands for. Raises ConfigError naming `name`, line and column."""
+    import json  # here, because without a file there is nothing to read
+
     if not text.strip():
         raise ConfigError(f"{name} is empty", hint="write {} into it, or delete it to have all defaults")
     try:
@@ -80,6 +81,8 @@ def parse_json5(text: str, *, name: str) -> object:
 
 def _as_json(text: str) -> str | None:
     """Everyday JSON5 as JSON, or None when it uses anything else. May give invalid JSON for invalid input."""
+    import json
+
     scan = re.compile(_LEXICON, re.VERBOSE | re.DOTALL).match
     tokens: list[str] = []
     position = 0

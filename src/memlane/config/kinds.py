@@ -9,11 +9,11 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ..errors import ConfigError
 from .locate import Surroundings
@@ -27,13 +27,25 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
+HIDDEN = "•••"
+
+
 class Secret(str):
     """A text that shows itself as dots in every repr. `str()` still gives it, to be sent."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "'•••'"
+        return f"'{HIDDEN}'"
+
+
+def without_credentials(text: str) -> str:
+    """An address without its user's name and password and without the keys of its query."""
+    if "://" not in text:
+        return text
+    text = re.sub(r"(://)[^/?#\s]*@", rf"\1{HIDDEN}@", text)
+    name = r"[?&][^=&#]*(?:key|token|sig|secret|auth|password)[^=&#]*"
+    return re.sub(rf"({name}=)[^&#]*", rf"\1{HIDDEN}", text, flags=re.IGNORECASE)
 
 
 class Unusable(Exception):  # noqa: N818 - never leaves the room
@@ -77,8 +89,7 @@ def _number_and_unit(value: object, units: str) -> tuple[float, str]:
 # ---- what a kind does --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """What relative and home-relative paths of the file refer to."""
 
     folder: Path
@@ -90,8 +101,7 @@ class Place:
         return os.path.normpath(self.folder / self.surroundings.expanded(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """One reading."""
 
     read: Callable[[Any, Place], Any]
@@ -100,6 +110,8 @@ class Kind:
     """In an error message."""
     takes: Any = None
     """The type in the file where it differs from the final one."""
+    join: Callable[[Any, Any], Any] | None = None
+    """Makes one value of the defaults' and the agent's, where an agent adds to what is there."""
 
 
 def _text(value: str | None, _: Place) -> str | None:
@@ -131,8 +143,16 @@ def _one_line(text: str) -> str:
 
 def _url(value: str | None, place: Place) -> str | None:
     text = _text(value, place)
-    if text is not None and not re.match(r"https?://[^\s/?#]+", text, re.IGNORECASE):
-        raise Unusable
+    if text is not None:
+        from urllib.parse import urlsplit
+
+        try:
+            parts = urlsplit(text)
+            usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        except ValueError as error:
+            raise Unusable from error
+        if not usable or any(character.isspace() or not character.isprintable() for character in text):
+            raise Unusable
     return text
 
 
@@ -167,11 +187,21 @@ def _command(value: str | list[str], place: Place) -> tuple[str, ...]:
 
 def _extra_paths(value: list[str | ExtraPath], place: Place) -> tuple[ExtraPath, ...]:
     entries = [ExtraPath(path=entry) if isinstance(entry, str) else entry for entry in value]
-    return tuple(msgspec.structs.replace(entry, path=_rooted(entry, place)) for entry in entries)
+    return tuple(replace(entry, path=_rooted(entry, place)) for entry in entries)
 
 
 def _qmd_paths(value: Sequence[QmdPath], place: Place) -> tuple[QmdPath, ...]:
-    return tuple(msgspec.structs.replace(entry, path=_rooted(entry, place)) for entry in value)
+    return tuple(replace(entry, path=_rooted(entry, place)) for entry in value)
+
+
+def _added(weaker: tuple[ExtraPath, ...], stronger: tuple[ExtraPath, ...]) -> tuple[ExtraPath, ...]:
+    return weaker + stronger
+
+
+def _laid_over(weaker: dict[str, Secret], stronger: dict[str, Secret]) -> dict[str, Secret]:
+    """Header names are the same in any case."""
+    replaced = {name.lower() for name in stronger}
+    return {name: value for name, value in weaker.items() if name.lower() not in replaced} | stronger
 
 
 def _rooted(entry: ExtraPath | QmdPath, place: Place) -> str:
@@ -193,13 +223,15 @@ KINDS: Mapping[str, Kind] = {
     "text": Kind(_text, "a string"),
     "name": Kind(_name, "a name"),
     "secret": Kind(_secret, "a string"),
-    "headers": Kind(_headers, "an object of strings"),
+    "headers": Kind(_headers, "an object of strings", join=_laid_over),
     "url": Kind(_url, "an address that starts with http:// or https://"),
     "path": Kind(_path, "a path"),
     "model": Kind(_model, "a path, or hf:organisation/repository/file"),
     "timezone": Kind(_timezone, "an IANA time zone such as Europe/Berlin or Asia/Seoul"),
     "command": Kind(_command, "a command, or a list of a command and its arguments", str | list[str]),
-    "extra_paths": Kind(_extra_paths, "a list of paths or {path, pattern, evergreen}", list[str | ExtraPath]),
+    "extra_paths": Kind(
+        _extra_paths, "a list of paths or {path, pattern, evergreen}", list[str | ExtraPath], _added
+    ),
     "qmd_paths": Kind(_qmd_paths, "a list of {path, pattern, name}"),
     "duration": Kind(_parsed(parse_duration), DURATION_WORDS, str | float),
     "size": Kind(_parsed(parse_size), SIZE_WORDS, str | int | float),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ..errors import UsageError
 from .origin import DEFAULT, Origin
@@ -13,12 +14,14 @@ from .origin import DEFAULT, Origin
 Located = tuple[Path, Origin]
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What the process was started with, handed in so that nothing here reads it by itself."""
 
     environ: Mapping[str, str]
     home: Path
+
+    def __repr__(self) -> str:
+        return f"Surroundings({str(self.home)!r})"  # the environment holds secrets
 
     def expanded(self, text: str) -> str:
         """`text` with a leading `~` replaced by the home. Other users' homes (`~name`) stay as they are."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec import Struct
 
 from ..errors import ConfigError
-from .kinds import KINDS, Kind, Place, Unusable
+from .kinds import HIDDEN, KINDS, Kind, Place, Unusable, without_credentials
 from .locate import Surroundings
 from .schema import Section
 
@@ -23,8 +23,7 @@ class MissingVariable(ConfigError):  # noqa: N818 - reads as a statement of fact
     """A `${NAME}` that the environment does not have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """One key of a section, as its class declares it."""
 
     name: str
@@ -57,8 +56,7 @@ def _key(name: str, attribute: str, hint: object) -> Key:
     return Key(name, attribute, taken, kind, kind_name in {"secret", "headers"}, section)
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """Reads values of one file. Relative paths in it start at its own folder."""
 
     file: Path
@@ -83,10 +81,14 @@ class Reader:
         except Unusable as error:
             raise self.refusal(place, raw, str(error) or key.kind.allowed, key) from error
 
+    def error(self, message: str) -> ConfigError:
+        """The error that says `message` of the file, to be raised by the caller."""
+        return ConfigError(f"{self.file}: {message}")
+
     def refusal(self, place: str, raw: object, allowed: str, key: Key | None = None) -> ConfigError:
         """The error for a value that is not allowed, to be raised by the caller."""
-        shown = "•••" if key is not None and key.secret else shorten(raw)
-        return ConfigError(f"{self.file}: {place} is {shown}; allowed: {allowed}")
+        shown = HIDDEN if key is not None and key.secret else shorten(raw)
+        return self.error(f"{place} is {shown}; allowed: {allowed}")
 
     def _mismatch(self, key: Key, raw: object, place: str, message: str) -> ConfigError:
         """What msgspec found wrong, told with the place inside lists and objects and what would be right."""
@@ -97,21 +99,23 @@ class Reader:
             place += f"[{step}]" if isinstance(step, int) else f".{step}"
             raw = cast("Any", raw)[step] if step != "..." else raw
         if missing := re.search(r"missing required field `(\w+)`", message):
-            return ConfigError(f"{self.file}: {place} is {shorten(raw)}, without the {missing[1]} it needs")
+            return self.error(f"{place} is {shorten(raw)}, without the {missing[1]} it needs")
         whole = key.kind is not None and not steps
         allowed = key.kind.allowed if whole and key.kind else allowed_at(key.type, steps)
         return self.refusal(place, raw, allowed, key)
 
     def _with_variables(self, raw: object, place: str) -> object:
         if isinstance(raw, str):
-            return self._substituted(raw, place) if "${" in raw else raw
+            return self.substituted(raw, place) if "${" in raw else raw
         if isinstance(raw, list):
             return [self._with_variables(item, f"{place}[{index}]") for index, item in enumerate(raw)]
         if isinstance(raw, dict):
             return {name: self._with_variables(item, f"{place}.{name}") for name, item in raw.items()}
         return raw
 
-    def _substituted(self, text: str, place: str) -> str:
+    def substituted(self, text: str, place: str) -> str:
+        """`text` with each `${NAME}` replaced; `$${NAME}` gives `${NAME}`. Raises MissingVariable."""
+
         def value(found: re.Match[str]) -> str:
             if found[1]:  # the dollar before it says that the text itself is meant
                 return found[0][1:]
@@ -126,10 +130,13 @@ class Reader:
 
 
 def shorten(raw: object) -> str:
-    """A value of the file as JSON, cut where it is long."""
+    """A value of the file as JSON, cut where it is long. Groups, which may hold secrets, are not shown."""
+    if isinstance(raw, list | dict):
+        return ("a" if raw else "an empty") + " list" if isinstance(raw, list) else "an object"
     import json
 
-    text = json.dumps(raw, ensure_ascii=False, default=str).encode("utf-8", "replace").decode()
+    shown = without_credentials(raw) if isinstance(raw, str) else raw
+    text = json.dumps(shown, ensure_ascii=False, default=str).encode("utf-8", "replace").decode()
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 

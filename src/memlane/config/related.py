@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
 from .schema import MOST, Amount, Count, Headers, Location, SecretText, Section, Text, Url
 
+# `written` and `writtenDefault` go into the JSON Schema where the file has another type than the setting.
 Duration = Annotated[
     float,
     Meta(
         ge=0,
         extra={"kind": "duration"},
-        extra_json_schema={"type": ["number", "string"], "pattern": r"^\s*\d+(\.\d+)?\s*(ms|s|m|h|d)?\s*$"},
+        extra_json_schema={
+            "written": {
+                "type": ["number", "string"],
+                "pattern": r"^\s*\d{1,15}(\.\d+)?\s*([mM]?[sS]|[mMhHdD])?\s*$",
+            }
+        },
     ),
 ]
 """Seconds; written as "30s", "5m", "1h" or as a bare number of minutes."""
@@ -25,8 +31,10 @@ Size = Annotated[
         le=MOST,
         extra={"kind": "size"},
         extra_json_schema={
-            "type": ["integer", "string"],
-            "pattern": r"^\s*\d+(\.\d+)?\s*([bB]|[kKmMgG]([iI]?[bB])?)?\s*$",
+            "written": {
+                "type": ["integer", "string"],
+                "pattern": r"^\s*\d{1,15}(\.\d+)?\s*([bB]|[kKmMgG]([iI]?[bB])?)?\s*$",
+            }
         },
     ),
 ]
@@ -43,6 +51,8 @@ FLUSH_PROMPT = "Write any lasting notes to memory/YYYY-MM-DD.md; reply with NO_R
 
 class General(Section, frozen=True):
     """What else memory needs to know of an agent."""
+
+    shared: ClassVar[bool] = True
 
     workspace: Annotated[
         Location, Meta(description="The folder of the notes; unset means `<state dir>/workspace`.")
@@ -61,6 +71,8 @@ class General(Section, frozen=True):
 
 class Sandbox(Section, frozen=True):
     """What the agent may do to its workspace."""
+
+    shared: ClassVar[bool] = True
 
     workspace_access: Annotated[
         Literal["rw", "ro", "none"],
@@ -89,6 +101,8 @@ class MemoryFlush(Section, frozen=True):
 
 class Compaction(Section, frozen=True):
     """When old turns are summarised to make room, and what memory does then."""
+
+    shared: ClassVar[bool] = True
 
     reserve_tokens_floor: Annotated[
         Amount, Meta(description="Context kept free for the answer and for housekeeping, at the least.")
@@ -162,7 +176,10 @@ class QmdSessions(Section, frozen=True):
 class QmdUpdate(Section, frozen=True):
     """How often QMD looks for changes."""
 
-    interval: Annotated[Duration, Meta(description="Seconds between two updates; 0 is off.")] = 300.0
+    interval: Annotated[
+        Duration,
+        Meta(description="Time between two updates; 0 is off.", extra_json_schema={"writtenDefault": "5m"}),
+    ] = 300.0
     debounce_ms: Annotated[
         Amount, Meta(description="Milliseconds in which a second update is not worth it.")
     ] = 15_000
@@ -171,7 +188,11 @@ class QmdUpdate(Section, frozen=True):
         bool, Meta(description="Wait for that update. Off, so that starting does not take long.")
     ] = False
     embed_interval: Annotated[
-        Duration, Meta(description="Seconds between two embedding runs, which are slow; 0 is off.")
+        Duration,
+        Meta(
+            description="Time between two embedding runs, which are slow; 0 is off.",
+            extra_json_schema={"writtenDefault": "60m"},
+        ),
     ] = 3600.0
     command_timeout_ms: Annotated[Count, Meta(description="Limit of short QMD commands.")] = 30_000
     update_timeout_ms: Annotated[Count, Meta(description="Limit of an update.")] = 120_000
@@ -196,7 +217,7 @@ class Qmd(Section, frozen=True):
         tuple[str, ...],
         Meta(
             extra={"kind": "command"},
-            extra_json_schema={"type": ["string", "array"], "minLength": 1, "minItems": 1},
+            extra_json_schema={"written": {"type": ["string", "array"], "minLength": 1, "minItems": 1}},
             description="The executable, or a list of it and its arguments. No shell reads it.",
         ),
     ] = ("qmd",)
@@ -235,6 +256,8 @@ class MemorySection(Section, frozen=True):
 class Provider(Section, frozen=True):
     """An endpoint that chat models and embeddings may share."""
 
+    shared: ClassVar[bool] = True
+
     api: Annotated[Text, Meta(description="The kind of interface, such as `openai-compatible`.")] = None
     base_url: Annotated[Url, Meta(description="Address of the service.")] = None
     api_key: Annotated[SecretText, Meta(description="Its key, or `${NAME}`. Never shown.")] = None
@@ -243,6 +266,8 @@ class Provider(Section, frozen=True):
 
 class Slots(Section, frozen=True):
     """Which plugin fills a role."""
+
+    shared: ClassVar[bool] = True
 
     memory: Annotated[
         Literal["memory-core", "none"], Meta(description="`none` switches memory off altogether.")

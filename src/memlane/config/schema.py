@@ -7,7 +7,7 @@ camelCase. `extra={"kind": …}` names a reading of its own (a path, a duration,
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -36,6 +36,9 @@ DEFAULT_LOCAL_MODEL = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddingge
 
 class Section(Struct, frozen=True, rename="camel"):
     """A group of keys. Frozen: settings are read once and passed on."""
+
+    shared: ClassVar[bool] = False
+    """The rest of the platform keeps keys of its own in there, which are none of memory's business."""
 
 
 class ExtraPath(Section, frozen=True):
@@ -288,6 +291,11 @@ class MemorySearch(Section, frozen=True):
         tuple[ExtraPath, ...],
         Meta(
             extra={"kind": "extra_paths"},
+            extra_json_schema={
+                "written": {
+                    "items": {"anyOf": [{"type": "string", "minLength": 1}, {"$ref": "#/$defs/ExtraPath"}]}
+                }
+            },
             description="More folders and files to search. An agent's list adds to the defaults' list.",
         ),
     ] = ()

@@ -80,6 +80,10 @@ class Embedder(Protocol):
         """One vector per text, in order. Raises EmbeddingError when the provider fails."""
         ...
 
+    def verify(self) -> None:
+        """Check, at some cost, that the provider can be used. Raises EmbeddingError."""
+        ...
+
 
 def pack(values: Sequence[float]) -> Vector:
     """The vector of these numbers, not yet checked or normalised."""
@@ -145,6 +149,10 @@ class CheckedEmbedder:
                 hint="the vectors of this batch were not stored; check the endpoint and the model",
             )
         return [self._checked(vector) for vector in vectors]
+
+    def verify(self) -> None:
+        """Check that the provider can be used."""
+        self._inner.verify()
 
     def _checked(self, vector: Vector | NoVector) -> Vector | NoVector:
         if isinstance(vector, NoVector):

@@ -90,9 +90,9 @@ class SqliteCache:
         if not digests or (self._connection is None and not self.path.exists()):
             return {}
         connection = self._open()
+        found: dict[bytes, Vector] = {}
         try:
             with connection:
-                found: dict[bytes, Vector] = {}
                 space = self._space(connection, identity)
                 now = self._next_use(connection)
                 for digest in digests:
@@ -102,9 +102,9 @@ class SqliteCache:
                     if row:
                         found[digest] = row[1]
                         connection.execute("UPDATE uses SET used = ? WHERE id = ?", (now, row[0]))
-                return found
         except apsw.Error as error:
             raise self._failed("read", error) from error
+        return found
 
     def put(self, identity: Mapping[str, str | int], vectors: Iterable[tuple[bytes, Vector]]) -> None:
         """Remember vectors; one that is known already is replaced."""
@@ -118,8 +118,8 @@ class SqliteCache:
                         "INSERT INTO embeddings (space, digest, vector) VALUES (?, ?, ?)"
                         " ON CONFLICT (space, digest) DO UPDATE SET vector = excluded.vector RETURNING id",
                         (space, digest, vector),
-                    ).fetchone()
-                    connection.execute("INSERT OR REPLACE INTO uses VALUES (?, ?)", (row[0], now))
+                    ).get
+                    connection.execute("INSERT OR REPLACE INTO uses VALUES (?, ?)", (row, now))
         except apsw.Error as error:
             raise self._failed("write", error) from error
 
@@ -196,12 +196,9 @@ class SqliteCache:
     @staticmethod
     def _space(connection: apsw.Connection, identity: Mapping[str, str | int]) -> int:
         name = json.dumps(dict(identity), sort_keys=True)
-        row = connection.execute("SELECT id FROM spaces WHERE identity = ?", (name,)).fetchone()
-        if row is None:
-            row = connection.execute(
-                "INSERT INTO spaces (identity) VALUES (?) RETURNING id", (name,)
-            ).fetchone()
-        return int(row[0])
+        known = connection.execute("SELECT id FROM spaces WHERE identity = ?", (name,)).get
+        made = "INSERT INTO spaces (identity) VALUES (?) RETURNING id"
+        return int(connection.execute(made, (name,)).get if known is None else known)
 
     def _failed(self, verb: str, error: Exception) -> StoreError:
         return StoreError(f"cannot {verb} the embedding cache {self.path}: {error}")

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -20,6 +21,26 @@ _HEADER = b"SQLite format 3\x00"
 _BUSY_MILLISECONDS = 10_000
 _CACHE_KIB = 16_384
 _UNSETTLED = "unsettled"
+
+
+Row = tuple[Any, ...]
+"""Values as the schema types them, which a type checker cannot know."""
+
+
+def select(connection: apsw.Connection, statement: str, *bindings: object) -> list[Row]:
+    """All rows of a statement."""
+    return connection.execute(statement, bindings).fetchall()
+
+
+def select_row(connection: apsw.Connection, statement: str, *bindings: object) -> Row | None:
+    """The first row of a statement, or None."""
+    return connection.execute(statement, bindings).fetchone()
+
+
+def select_value(connection: apsw.Connection, statement: str, *bindings: object) -> Any:  # noqa: ANN401
+    """The first value of the first row of a statement, or None."""
+    row = connection.execute(statement, bindings).fetchone()
+    return row[0] if row else None
 
 
 class ForeignDatabase(StoreError):  # noqa: N818

@@ -1,4 +1,4 @@
-"""Giving every chunk of a space its vector: from what is stored already, from the cache, from the provider."""
+"""Giving every chunk of a space its vector: from the index itself, from the cache, from the provider."""
 
 from __future__ import annotations
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import date
 from pathlib import Path
 
 import apsw
 
 from ..embed.base import NoVector, Vector, dimensions_of
-from ..values import FileFailure, Filters, Source, StoreStatistics
-from . import schema
-from .analyze import BM25_WEIGHTS, TOKENIZER, match_expression
-from .database import Database
+from ..values import FileFailure, Filters, Source, StoreStatistics, embedding_text
+from . import candidates, schema
+from .analyze import TOKENIZER
+from .database import Database, Row, select, select_row, select_value
 from .store import (
     FileChange,
     Generation,
@@ -23,13 +22,10 @@ from .store import (
     UnembeddedChunk,
     VectorCandidate,
 )
-from .vectors import SLACK, VectorEngine, exact_cosines, load_engine
+from .vectors import VectorEngine, exact_cosines, load_engine
 from .write import FileWriter
 
-_PASSAGE_COLUMNS = (
-    "c.id, f.path, f.location, f.source, c.start_line, c.end_line, c.heading, c.text, f.day, f.evergreen,"
-    " f.mtime_ns"
-)
+_CHUNKS_OF = "chunks c JOIN files f ON f.id = c.file WHERE f.generation = ?"
 
 
 class SqliteStore:
@@ -52,142 +48,95 @@ class SqliteStore:
     @property
     def vector_engine(self) -> str:
         """Which engine compares vectors: `sqlite-vec` or `in-process`."""
-        with self._database.reading():
-            return self._engine.name if self._engine else ""
+        return self._engine.name if self._engine else ""
 
     def current_generation(self) -> Generation | None:
         """The generation that answers queries; None on a fresh store."""
         with self._database.reading() as connection:
-            row = connection.execute("SELECT * FROM generations WHERE current").fetchone()
-        return _generation(row) if row else None
+            return _current_generation(connection)
 
     def current_space(self) -> Space | None:
         """The vectors that answer queries; None when there are none yet."""
         with self._database.reading() as connection:
-            row = connection.execute("SELECT * FROM spaces WHERE current").fetchone()
-        return _space(row) if row else None
+            return _current_space(connection)
 
     def keyword_candidates(
         self, terms: Sequence[str], *, limit: int, filters: Filters
     ) -> list[KeywordCandidate]:
-        """The chunks that match any of the terms, best BM25 first, ties by id."""
-        generation = self.current_generation()
-        if generation is None or not terms:
-            return []
-        table = schema.terms_table(generation.id)
-        condition, bindings = _filter_condition(filters)
-        if condition:
-            joined = f"JOIN chunks c ON c.id = t.rowid JOIN files f ON f.id = c.file AND {condition}"
-        else:
-            joined = ""
-        weights = ", ".join(map(str, BM25_WEIGHTS))
-        statement = (
-            f"SELECT t.rowid, -t.rank, evidence({table}) FROM {table} t {joined}"  # noqa: S608 - own names
-            f" WHERE {table} MATCH ? AND t.rank MATCH 'bm25({weights})' ORDER BY t.rank LIMIT ?"
-        )
+        """The chunks that match any of the terms, best BM25 first."""
         with self._database.reading() as connection:
-            rows = connection.execute(statement, [*bindings, match_expression(terms), limit]).fetchall()
-        return [
-            KeywordCandidate(chunk, bm25, tuple(map(int, matched.split()))) for chunk, bm25, matched in rows
-        ]
+            generation = _current_generation(connection)
+            if generation is None or not terms:
+                return []
+            return candidates.matching(connection, generation.id, terms, filters=filters, limit=limit)
 
     def term_frequencies(self, terms: Sequence[str]) -> tuple[list[int], int]:
         """In how many chunks each term occurs, and how many chunks there are."""
-        generation = self.current_generation()
-        if generation is None:
-            return [0] * len(terms), 0
-        words = f"{schema.terms_table(generation.id)}_words"
         with self._database.reading() as connection:
-            counts = []
-            for term in terms:
-                row = connection.execute(f"SELECT doc FROM {words} WHERE term = ?", (term,)).fetchone()  # noqa: S608
-                counts.append(int(row[0]) if row else 0)
-            total = connection.execute(
-                "SELECT count(*) FROM chunks c JOIN files f ON f.id = c.file WHERE f.generation = ?",
-                (generation.id,),
-            ).get
-        return counts, int(total)
+            generation = _current_generation(connection)
+            if generation is None:
+                return [0] * len(terms), 0
+            counts = candidates.document_frequencies(connection, generation.id, terms)
+            return counts, _count_chunks(connection, generation.id)
 
     def vector_candidates(self, query: Vector, *, limit: int, filters: Filters) -> list[VectorCandidate]:
         """The chunks of the current space nearest to the query, best first, ties by id."""
-        space = self.current_space()
-        if space is None or space.dimensions != dimensions_of(query):
-            return []
-        table = schema.vectors_table(space.id)
-        condition, bindings = _filter_condition(filters)
-        if condition:
-            relation = (
-                f"FROM {table} v JOIN chunks c ON c.id = v.chunk JOIN files f ON f.id = c.file"
-                f" WHERE v.vector IS NOT NULL AND {condition}"
-            )
-        else:
-            relation = f"FROM {table} WHERE vector IS NOT NULL"
         with self._database.reading() as connection:
-            assert self._engine is not None
-            nearest = self._engine.nearest(connection, query, (relation, bindings), limit + SLACK)
-            cosines = exact_cosines(query, _vectors(connection, table, nearest))
-        ranked = sorted(cosines.items(), key=lambda item: (-item[1], item[0]))
-        return [VectorCandidate(chunk, cosine) for chunk, cosine in ranked[:limit]]
+            space = _current_space(connection)
+            if space is None or self._engine is None or space.dimensions != dimensions_of(query):
+                return []
+            return candidates.nearest(connection, self._engine, space.id, query, filters=filters, limit=limit)
 
     def cosines(self, query: Vector, chunks: Sequence[int]) -> dict[int, float]:
         """The cosine of these chunks with the query, where they have a vector."""
-        space = self.current_space()
-        if space is None or space.dimensions != dimensions_of(query) or not chunks:
-            return {}
         with self._database.reading() as connection:
-            return exact_cosines(query, _vectors(connection, schema.vectors_table(space.id), chunks))
+            space = _current_space(connection)
+            if space is None or space.dimensions != dimensions_of(query) or not chunks:
+                return {}
+            return exact_cosines(query, candidates.stored_vectors(connection, space.id, chunks))
 
     def passages(self, chunks: Sequence[int]) -> dict[int, Passage]:
         """The stored chunks with these ids; ids that are gone are left out."""
-        marks = ", ".join("?" * len(chunks))
         with self._database.reading() as connection:
-            rows = connection.execute(
-                f"SELECT {_PASSAGE_COLUMNS} FROM chunks c JOIN files f ON f.id = c.file WHERE c.id IN ({marks})",  # noqa: S608
-                tuple(chunks),
-            ).fetchall()
-        return {row[0]: _passage(row) for row in rows}
+            return candidates.stored_passages(connection, chunks)
 
     def statistics(self) -> StoreStatistics:
         """Counts of what answers queries."""
         with self._database.reading() as connection:
-            generation = connection.execute("SELECT id FROM generations WHERE current").get
-            by_source = dict(
-                connection.execute(
-                    "SELECT source, count(*) FROM files WHERE generation = ? AND failure IS NULL GROUP BY source",
-                    (generation,),
+            generation = _current_generation(connection)
+            current = generation.id if generation else None
+            by_source: dict[str, int] = dict(
+                select(
+                    connection,
+                    "SELECT source, count(*) FROM files WHERE generation = ? AND failure IS NULL"
+                    " GROUP BY source",
+                    current,
                 )
             )
-            failed = connection.execute(
+            failed = select(
+                connection,
                 "SELECT path, failure FROM files WHERE generation = ? AND failure IS NOT NULL ORDER BY path",
-                (generation,),
-            ).fetchall()
-            chunks = connection.execute(
-                "SELECT count(*) FROM chunks c JOIN files f ON f.id = c.file WHERE f.generation = ?",
-                (generation,),
-            ).get
-            space = connection.execute("SELECT id FROM spaces WHERE current").get
-            vectors = without = 0
-            if space is not None:
-                vectors, without = connection.execute(
-                    f"SELECT count(vector), count(problem) FROM {schema.vectors_table(space)}"  # noqa: S608
-                ).fetchall()[0]
+                current,
+            )
+            chunks = _count_chunks(connection, current)
+            space = _current_space(connection)
+            vectors, without = (0, 0) if space is None else candidates.count_vectors(connection, space.id)
+        files = (self.path, Path(f"{self.path}-wal"))
         return StoreStatistics(
             files=sum(by_source.values()),
-            chunks=int(chunks),
+            chunks=chunks,
             vectors=vectors,
             without_vector=without,
-            failed=tuple(FileFailure(path, reason) for path, reason in failed),
+            failed=tuple(FileFailure(*row) for row in failed),
             by_source=by_source,
-            bytes_on_disk=sum(
-                path.stat().st_size for path in (self.path, Path(f"{self.path}-wal")) if path.exists()
-            ),
+            bytes_on_disk=sum(file.stat().st_size for file in files if file.exists()),
         )
 
     def note(self, key: str) -> str | None:
         """A small fact kept beside the index."""
         with self._database.reading() as connection:
-            value = connection.execute("SELECT value FROM notes WHERE key = ?", (key,)).get
-        return None if value is None else str(value)
+            row = select_row(connection, "SELECT value FROM notes WHERE key = ?", key)
+        return row[0] if row else None
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -198,19 +147,23 @@ class SqliteStore:
         very first generation answers queries while it is being built.
         """
         with self._database.reading() as connection:
-            row = connection.execute(
-                "SELECT * FROM generations WHERE layout = ? ORDER BY current DESC LIMIT 1", (layout,)
-            ).fetchone()
+            row = select_row(
+                connection,
+                "SELECT * FROM generations WHERE layout = ? ORDER BY current DESC LIMIT 1",
+                layout,
+            )
         if row:
             return _generation(row)
         with self._database.writing() as connection:
-            for (leftover,) in connection.execute("SELECT id FROM generations WHERE NOT current").fetchall():
-                self._drop_generation(connection, leftover)
-            first = connection.execute("SELECT count(*) FROM generations").get == 0
-            row = connection.execute(
+            for (leftover,) in select(connection, "SELECT id FROM generations WHERE NOT current"):
+                _drop_generation(connection, leftover)
+            first = _current_generation(connection) is None
+            (row,) = select(
+                connection,
                 "INSERT INTO generations (layout, current, complete) VALUES (?, ?, 0) RETURNING *",
-                (layout, first),
-            ).fetchone()
+                layout,
+                first,
+            )
             generation = _generation(row)
             connection.execute(schema.create_terms(generation.id, TOKENIZER))
         return generation
@@ -221,24 +174,28 @@ class SqliteStore:
         The first space of the current generation answers queries while it is being filled.
         """
         with self._database.reading() as connection:
-            row = connection.execute(
-                "SELECT * FROM spaces WHERE generation = ? AND identity = ?", (generation.id, identity)
-            ).fetchone()
+            row = select_row(
+                connection,
+                "SELECT * FROM spaces WHERE generation = ? AND identity = ?",
+                generation.id,
+                identity,
+            )
         if row:
             return _space(row)
         with self._database.writing() as connection:
-            for (leftover,) in connection.execute(
-                "SELECT id FROM spaces WHERE generation = ? AND NOT current", (generation.id,)
-            ).fetchall():
+            for (leftover,) in select(
+                connection, "SELECT id FROM spaces WHERE generation = ? AND NOT current", generation.id
+            ):
                 connection.execute(schema.drop_space(leftover))
-            first = (
-                generation.current
-                and connection.execute("SELECT count(*) FROM spaces WHERE current").get == 0
+            first = generation.current and _current_space(connection) is None
+            (row,) = select(
+                connection,
+                "INSERT INTO spaces (generation, identity, current, complete) VALUES (?, ?, ?, 0)"
+                " RETURNING *",
+                generation.id,
+                identity,
+                first,
             )
-            row = connection.execute(
-                "INSERT INTO spaces (generation, identity, current, complete) VALUES (?, ?, ?, 0) RETURNING *",
-                (generation.id, identity, first),
-            ).fetchone()
             space = _space(row)
             connection.execute(schema.create_vectors(space.id))
         return space
@@ -246,12 +203,13 @@ class SqliteStore:
     def indexed_files(self, generation: Generation) -> dict[tuple[Source, str], IndexedFile]:
         """What a generation knows of every file."""
         with self._database.reading() as connection:
-            rows = connection.execute(
+            rows = select(
+                connection,
                 "SELECT path, source, digest, size, mtime_ns, inode, device, evergreen, failure FROM files"
                 " WHERE generation = ?",
-                (generation.id,),
+                generation.id,
             )
-            return {(row[1], row[0]): IndexedFile(*row[:7], bool(row[7]), row[8]) for row in rows}
+        return {(row[1], row[0]): IndexedFile(*row) for row in rows}
 
     def apply(self, generation: Generation, changes: Sequence[FileChange]) -> None:
         """Make changes to files, all or none. Vectors of chunks whose text did not change are kept."""
@@ -263,14 +221,16 @@ class SqliteStore:
     def unembedded(self, space: Space, *, after: int, limit: int) -> list[UnembeddedChunk]:
         """The next chunks without a vector in this space, by id."""
         with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT c.id, c.digest, c.heading, c.text FROM chunks c JOIN files f ON f.id = c.file"  # noqa: S608
-                f" WHERE f.generation = ? AND c.id > ? AND c.id NOT IN"
+            rows = select(
+                connection,
+                f"SELECT c.id, c.digest, c.heading, c.text FROM {_CHUNKS_OF} AND c.id > ? AND c.id NOT IN"  # noqa: S608
                 f" (SELECT chunk FROM {schema.vectors_table(space.id)}) ORDER BY c.id LIMIT ?",
-                (space.generation, after, limit),
-            ).fetchall()
+                space.generation,
+                after,
+                limit,
+            )
         return [
-            UnembeddedChunk(chunk, digest, f"{heading}\n{text}" if heading else text)
+            UnembeddedChunk(chunk, digest, embedding_text(heading, text))
             for chunk, digest, heading, text in rows
         ]
 
@@ -278,36 +238,24 @@ class SqliteStore:
         """How many chunks have no vector in this space yet."""
         with self._database.reading() as connection:
             return int(
-                connection.execute(
-                    "SELECT count(*) FROM chunks c JOIN files f ON f.id = c.file"  # noqa: S608
-                    f" WHERE f.generation = ? AND c.id NOT IN (SELECT chunk FROM {schema.vectors_table(space.id)})",
-                    (space.generation,),
-                ).get
+                select_value(
+                    connection,
+                    f"SELECT count(*) FROM {_CHUNKS_OF} AND c.id NOT IN"  # noqa: S608
+                    f" (SELECT chunk FROM {schema.vectors_table(space.id)})",
+                    space.generation,
+                )
             )
 
     def known_vectors(self, space: Space, digests: Sequence[bytes]) -> dict[bytes, Vector]:
         """Vectors that any space of the same identity holds for these texts."""
-        found: dict[bytes, Vector] = {}
         with self._database.reading() as connection:
-            spaces = connection.execute(
-                "SELECT id FROM spaces WHERE identity = ?", (space.identity,)
-            ).fetchall()
-            for (other,) in spaces:
-                statement = (
-                    f"SELECT v.vector FROM chunks c JOIN {schema.vectors_table(other)} v ON v.chunk = c.id"  # noqa: S608
-                    " WHERE c.digest = ? AND v.vector IS NOT NULL LIMIT 1"
-                )
-                for digest in digests:
-                    vector = connection.execute(statement, (digest,)).get
-                    if vector is not None:
-                        found[digest] = vector
-        return found
+            spaces = select(connection, "SELECT id FROM spaces WHERE identity = ?", space.identity)
+            return candidates.vectors_by_digest(connection, [row[0] for row in spaces], digests)
 
     def put_vectors(self, space: Space, vectors: Iterable[tuple[int, Vector | NoVector]]) -> None:
         """Store vectors by chunk. Chunks that have gone meanwhile are passed over."""
-        table = schema.vectors_table(space.id)
         statement = (
-            f"INSERT OR REPLACE INTO {table} SELECT ?1, ?2, ?3 WHERE EXISTS"  # noqa: S608
+            f"INSERT OR REPLACE INTO {schema.vectors_table(space.id)} SELECT ?1, ?2, ?3 WHERE EXISTS"  # noqa: S608
             " (SELECT 1 FROM chunks WHERE id = ?1)"
         )
         dimensions = space.dimensions
@@ -315,9 +263,9 @@ class SqliteStore:
             for chunk, vector in vectors:
                 if isinstance(vector, NoVector):
                     connection.execute(statement, (chunk, None, vector.reason))
-                    continue
-                dimensions = dimensions or dimensions_of(vector)
-                connection.execute(statement, (chunk, vector, None))
+                else:
+                    dimensions = dimensions or dimensions_of(vector)
+                    connection.execute(statement, (chunk, vector, None))
             if dimensions != space.dimensions:
                 connection.execute("UPDATE spaces SET dimensions = ? WHERE id = ?", (dimensions, space.id))
 
@@ -327,33 +275,23 @@ class SqliteStore:
         Without a space the generation's own spaces stay as they are. Writes nothing when all this holds.
         """
         with self._database.reading() as connection:
-            old_generations = connection.execute(
-                "SELECT id FROM generations WHERE id <> ?", (generation.id,)
-            ).fetchall()
-            old_spaces = (
-                space
-                and connection.execute(
-                    "SELECT id FROM spaces WHERE generation = ? AND id <> ?", (generation.id, space.id)
-                ).fetchall()
+            old_generations = select(connection, "SELECT id FROM generations WHERE id <> ?", generation.id)
+            old_spaces = space and select(
+                connection, "SELECT id FROM spaces WHERE generation = ? AND id <> ?", generation.id, space.id
             )
-            settled = connection.execute(
-                "SELECT current AND complete FROM generations WHERE id = ?", (generation.id,)
-            ).get and (
-                space is None
-                or connection.execute("SELECT current AND complete FROM spaces WHERE id = ?", (space.id,)).get
+            settled = _is_settled(connection, "generations", generation.id) and (
+                space is None or _is_settled(connection, "spaces", space.id)
             )
         if settled and not old_generations and not old_spaces:
             return
         with self._database.writing() as connection:
             for (other,) in old_generations:
-                self._drop_generation(connection, other)
-            connection.execute(
-                "UPDATE generations SET current = 1, complete = 1 WHERE id = ?", (generation.id,)
-            )
+                _drop_generation(connection, other)
+            _mark_settled(connection, "generations", generation.id)
+            for (other,) in old_spaces or ():
+                connection.execute(schema.drop_space(other))
             if space is not None:
-                for (other,) in old_spaces or ():
-                    connection.execute(schema.drop_space(other))
-                connection.execute("UPDATE spaces SET current = 1, complete = 1 WHERE id = ?", (space.id,))
+                _mark_settled(connection, "spaces", space.id)
 
     def put_note(self, key: str, value: str) -> None:
         """Keep a small fact beside the index."""
@@ -371,59 +309,40 @@ class SqliteStore:
     def _prepare(self, connection: apsw.Connection) -> None:
         engine = load_engine(connection, enabled=self._vector_extension, extension=self._extension_path)
         self._engine = self._engine or engine
-        connection.register_fts5_function("evidence", _evidence)
-
-    @staticmethod
-    def _drop_generation(connection: apsw.Connection, generation: int) -> None:
-        for (space,) in connection.execute(
-            "SELECT id FROM spaces WHERE generation = ?", (generation,)
-        ).fetchall():
-            connection.execute(schema.drop_space(space))
-        connection.execute(schema.drop_generation(generation))
+        connection.register_fts5_function("evidence", candidates.evidence)
 
 
-def _evidence(api: apsw.FTS5ExtensionApi, *_: object) -> str:
-    """Which of the query's phrases the row at hand holds, as indexes joined by spaces."""
-    return " ".join(str(phrase) for phrase in range(api.phrase_count) if api.phrase_columns(phrase))
+def _current_generation(connection: apsw.Connection) -> Generation | None:
+    row = select_row(connection, "SELECT * FROM generations WHERE current")
+    return _generation(row) if row else None
 
 
-def _filter_condition(filters: Filters) -> tuple[str, list[object]]:
-    """The SQL condition over `files f` for the filters, with its bindings; empty when nothing is filtered."""
-    conditions: list[str] = []
-    bindings: list[object] = []
-    if filters.source:
-        conditions.append("f.source = ?")
-        bindings.append(filters.source)
-    if filters.path:
-        conditions.append("f.path GLOB ?")
-        bindings.append(filters.path)
-    if filters.since:
-        conditions.append("f.day >= ?")
-        bindings.append(filters.since.isoformat())
-    if filters.until:
-        conditions.append("f.day <= ?")
-        bindings.append(filters.until.isoformat())
-    if not filters.curated:
-        conditions.append("NOT f.curated")
-    return " AND ".join(conditions), bindings
+def _current_space(connection: apsw.Connection) -> Space | None:
+    row = select_row(connection, "SELECT * FROM spaces WHERE current")
+    return _space(row) if row else None
 
 
-def _vectors(connection: apsw.Connection, table: str, chunks: Sequence[int]) -> list[tuple[int, Vector]]:
-    marks = ", ".join("?" * len(chunks))
-    return connection.execute(
-        f"SELECT chunk, vector FROM {table} WHERE vector IS NOT NULL AND chunk IN ({marks})",  # noqa: S608
-        tuple(chunks),
-    ).fetchall()
+def _count_chunks(connection: apsw.Connection, generation: int | None) -> int:
+    return int(select_value(connection, f"SELECT count(*) FROM {_CHUNKS_OF}", generation))  # noqa: S608
 
 
-def _generation(row: tuple[int, str, int, int]) -> Generation:
+def _is_settled(connection: apsw.Connection, table: str, row: int) -> bool:
+    return bool(select_value(connection, f"SELECT current AND complete FROM {table} WHERE id = ?", row))  # noqa: S608
+
+
+def _mark_settled(connection: apsw.Connection, table: str, row: int) -> None:
+    connection.execute(f"UPDATE {table} SET current = 1, complete = 1 WHERE id = ?", (row,))  # noqa: S608
+
+
+def _drop_generation(connection: apsw.Connection, generation: int) -> None:
+    for (space,) in select(connection, "SELECT id FROM spaces WHERE generation = ?", generation):
+        connection.execute(schema.drop_space(space))
+    connection.execute(schema.drop_generation(generation))
+
+
+def _generation(row: Row) -> Generation:
     return Generation(row[0], row[1], bool(row[2]), bool(row[3]))
 
 
-def _space(row: tuple[int, int, str, int | None, int, int]) -> Space:
+def _space(row: Row) -> Space:
     return Space(row[0], row[1], row[2], row[3], bool(row[4]), bool(row[5]))
-
-
-def _passage(row: tuple[int, str, str, Source, int, int, str, str, str | None, int, int]) -> Passage:
-    *fields, day, evergreen, mtime_ns = row
-    return Passage(*fields, date.fromisoformat(day) if day else None, bool(evergreen), mtime_ns)

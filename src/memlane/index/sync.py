@@ -19,7 +19,7 @@ from ..embed.cache import EmbeddingCache
 from ..errors import StoreBusy, StoreError
 from ..events import Observer
 from ..markdown import chunk_document
-from ..values import FileEntry, FileFailure, SyncReport, TreeScan
+from ..values import FileEntry, FileFailure, Source, SyncReport, TreeScan
 from ..workspace import UnreadableNote, Workspace, read_document, scan_tree
 from .analyze import analyze
 from .fill import FillCount, SpaceFill
@@ -28,7 +28,7 @@ from .plan import SyncPlan, plan_sync
 from .sqlite import SqliteStore
 from .store import FailFile, FileChange, Generation, IndexedChunk, IndexedFile, RefreshFile, ReplaceFile
 
-LAST_PASS = "last_pass"
+LAST_PASS = "last_pass"  # noqa: S105 - not a password
 """The note that holds the time of the last pass that wrote something."""
 _VANISHED = "vanished"
 _CHUNKS_A_TRANSACTION = 512
@@ -158,7 +158,7 @@ class Synchronizer:
         self,
         generation: Generation,
         plan: SyncPlan,
-        indexed: dict[tuple[str, str], IndexedFile],
+        indexed: dict[tuple[Source, str], IndexedFile],
         tally: _Tally,
     ) -> None:
         reader = _FileReader(self._chunking, indexed, tally)
@@ -215,7 +215,7 @@ class _FileReader:
     """Turns files into changes. One bad file is recorded and never stops the others."""
 
     def __init__(
-        self, chunking: Chunking, indexed: dict[tuple[str, str], IndexedFile], tally: _Tally
+        self, chunking: Chunking, indexed: dict[tuple[Source, str], IndexedFile], tally: _Tally
     ) -> None:
         self._chunking = chunking
         self._indexed = indexed
@@ -238,6 +238,7 @@ class _FileReader:
 
         In that case its time stamp is stored as unknown, so that the next pass reads it again.
         """
+        change = None
         for pause in _PAUSES:
             sleep(pause)
             fresh = _restat(entry)
@@ -248,7 +249,7 @@ class _FileReader:
                 yield self._counted(change)
                 return
         if change is not None:
-            yield self._counted(replace(change, entry=replace(fresh, mtime_ns=0)))
+            yield self._counted(replace(change, entry=replace(change.entry, mtime_ns=0)))
 
     def _change(self, entry: FileEntry) -> ReplaceFile | RefreshFile | FailFile | None:
         """None when the file is no longer there."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from importlib.util import find_spec
+from itertools import islice
 from operator import mul
 from pathlib import Path
 from typing import Protocol
@@ -69,8 +70,8 @@ class InProcessEngine:
         source, bindings = relation
         wanted = np.frombuffer(query, "<f4")
         best: list[tuple[float, int]] = []
-        cursor = connection.execute(f"SELECT chunk, vector {source}", bindings)
-        while block := cursor.fetchmany(_ROWS_A_BLOCK):
+        rows = connection.execute(f"SELECT chunk, vector {source}", bindings)
+        while block := list(islice(rows, _ROWS_A_BLOCK)):
             matrix = np.frombuffer(b"".join(row[1] for row in block), "<f4").reshape(len(block), -1)
             scores = matrix @ wanted
             kept = np.argpartition(-scores, limit - 1)[:limit] if len(block) > limit else range(len(block))

@@ -6,6 +6,7 @@ import apsw
 
 from ..values import FileEntry, Source
 from . import schema
+from .database import select, select_value
 from .store import FailFile, FileChange, IndexedChunk, RefreshFile, RemoveFile, ReplaceFile
 
 _KNOWN = dict[bytes, tuple[bytes | None, str | None]]
@@ -19,7 +20,7 @@ class FileWriter:
         self._connection = connection
         self._generation = generation
         self._terms = schema.terms_table(generation)
-        rows = connection.execute("SELECT id FROM spaces WHERE generation = ?", (generation,)).fetchall()
+        rows = select(connection, "SELECT id FROM spaces WHERE generation = ?", generation)
         self._spaces = [schema.vectors_table(row[0]) for row in rows]
 
     def apply(self, change: FileChange) -> None:
@@ -40,11 +41,17 @@ class FileWriter:
         known = {table: self._known_vectors(table, file) for table in self._spaces}
         self._delete_chunks(file)
         for chunk in chunks:
-            row = self._connection.execute(
+            row = select_value(
+                self._connection,
                 "INSERT INTO chunks (file, start_line, end_line, heading, text, digest)"
                 " VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-                (file, chunk.start_line, chunk.end_line, chunk.heading, chunk.text, chunk.digest),
-            ).get
+                file,
+                chunk.start_line,
+                chunk.end_line,
+                chunk.heading,
+                chunk.text,
+                chunk.digest,
+            )
             self._connection.execute(
                 f"INSERT INTO {self._terms} (rowid, heading, body) VALUES (?, ?, ?)",  # noqa: S608
                 (row, chunk.heading_terms, chunk.body_terms),
@@ -60,8 +67,8 @@ class FileWriter:
         """Store what is known of the file itself. Gives its id."""
         return int(
             self._connection.execute(
-                "INSERT INTO files (generation, source, path, location, digest, size, mtime_ns, inode, device,"
-                " day, curated, evergreen, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                "INSERT INTO files (generation, source, path, location, digest, size, mtime_ns, inode,"
+                " device, day, curated, evergreen, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (generation, source, path) DO UPDATE SET location = excluded.location,"
                 " digest = excluded.digest, size = excluded.size, mtime_ns = excluded.mtime_ns,"
                 " inode = excluded.inode, device = excluded.device, day = excluded.day,"

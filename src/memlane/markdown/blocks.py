@@ -65,6 +65,11 @@ def _order(block: Block) -> tuple[int, int]:
     return block.start, block.depth
 
 
+def _indented(line: str) -> bool:
+    """Whether the line is code by its indentation, where there is no paragraph to go on with."""
+    return line.startswith("    ")
+
+
 @dataclass(slots=True)
 class _Container:
     """An open list, list item or quote."""
@@ -176,7 +181,7 @@ class _Scan:
         """Open what the line begins: containers first, then a block of text."""
         # A paragraph goes on even where the markers of its containers are missing.
         text = self.leaf is not None and self.leaf.kind == "paragraph"
-        while len(self.nest) < _DEEPEST and not rest.startswith("    "):
+        while len(self.nest) < _DEEPEST and rest.lstrip(" ")[0] in starts.MARKERS and not _indented(rest):
             width = self.open_container(kept, rest, in_paragraph=text and kept == len(self.nest))
             if not width:
                 break
@@ -184,7 +189,7 @@ class _Scan:
             if not rest.strip(" "):
                 return
             self.nest[-1].empty = False
-        if rest.startswith("    ") and not text:
+        if _indented(rest) and not text:
             if self.leaf is None or self.leaf.kind != "code" or kept < len(self.nest):
                 self.begin(kept, _Leaf("code", self.number))
         elif not self.open_leaf(kept, rest, in_paragraph=text):
@@ -192,16 +197,13 @@ class _Scan:
 
     def open_container(self, kept: int, rest: str, *, in_paragraph: bool) -> int:
         """The width of the quote's or item's marker that `rest` begins with, 0 when it has none."""
-        first = rest.lstrip(" ")[0]
-        if first == ">":
+        if rest.lstrip(" ")[0] == ">":
             self.leave(kept)
             self.leave_list()
             self.nest.append(_Container("quote", self.number))
             return starts.quote(rest)
-        if first not in "-+*0123456789" or starts.is_rule(rest):
-            return 0
-        found = starts.item(rest, in_paragraph=in_paragraph)
-        if not found:
+        found = None if starts.is_rule(rest) else starts.item(rest, in_paragraph=in_paragraph)
+        if found is None:
             return 0
         marker, width = found
         self.leave(kept)
@@ -214,7 +216,7 @@ class _Scan:
     def open_leaf(self, kept: int, rest: str, *, in_paragraph: bool) -> bool:
         """Whether the line begins (or, of a paragraph, ends) a heading, fence, rule, table or HTML."""
         first = rest.lstrip(" ")[0]
-        if first not in starts.OPENERS or rest.startswith("    "):
+        if first not in starts.OPENERS or _indented(rest):
             return False
         if in_paragraph and kept == len(self.nest) and self.turn_paragraph(rest):
             return True
@@ -225,7 +227,8 @@ class _Scan:
                 self.add("heading", self.number, self.number, found)
             return found is not None
         if first in "`~<":
-            until = starts.html(rest, in_paragraph=in_paragraph) if first == "<" else starts.fence(rest)
+            in_text = in_paragraph or (self.leaf is not None and self.leaf.kind == "table")
+            until = starts.html(rest, in_text=in_text) if first == "<" else starts.fence(rest)
             if until:
                 self.begin(kept, _Leaf("html" if first == "<" else "fence", self.number, until))
                 if first == "<" and until.search(rest):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from .blocks import Block
 from .long_lines import split_line
@@ -78,9 +79,7 @@ class Cutter:
                 # The whole limit is needed: for a long line, or for code or a table to stay whole.
                 end = max(self._end(first, last, limit), first)
             room = min(limit - sheet.size(first, end), sheet.size(first, end))
-            while sheet.distance(start, first) > room or self._strengths[start] < _LINE <= self._strengths[first]:
-                start += 1
-            yield Piece(start, first, end)
+            yield Piece(self._trim(start, first, room), first, end)
             before, first = first, end + 1
 
     def _end(self, first: int, last: int, limit: int) -> int:
@@ -91,21 +90,23 @@ class Cutter:
             return last
         left = sheet.size(first, last)
         even = left / -(-left // limit)
-        best, found = 0.0, first - 1
+        best, found = -inf, first - 1
         for end in range(first, reach + 1):
             strength = strengths[end + 1]
             if strength == _NEVER:
                 continue
             uneven = (sheet.size(first, end) - even) / even
-            # Strengths of one and more: no border scores below the lowest possible start.
-            score = strength - _UNEVENNESS * uneven * uneven + 2 * _UNEVENNESS
+            score = strength - _UNEVENNESS * uneven * uneven
             if score > best:
                 best, found = score, end
         return found
 
     def _repeat(self, before: int, first: int) -> int:
-        """Where the text repeated before `first` begins: whole lines of the piece from `before` on, not all
-        of it, nothing of another section, and no torn-off end of code or of a table."""
+        """Where the text repeated before `first` begins.
+
+        Whole lines of the piece from `before` on, not all of it, nothing of another section, and no
+        torn-off end of code or of a table.
+        """
         sheet, strengths = self._sheet, self._strengths
         best = first
         if strengths[first] in (_HEADING, _ORPHAN):
@@ -118,17 +119,43 @@ class Cutter:
                 best = start
         return best
 
+    def _trim(self, start: int, first: int, room: int) -> int:
+        """The repeated text again, shortened to a weight of `room`."""
+        strengths = self._strengths
+        within = strengths[first] < _LINE
+        while self._sheet.distance(start, first) > room or (strengths[start] < _LINE and not within):
+            start += 1
+        return start
+
     def _weigh_borders(self) -> list[int]:
+        """The strength of the border before each position, and of the document's end."""
         sheet = self._sheet
         strengths = [_LINE] * (len(sheet) + 1)
-        leading = -1
+        led = -1  # the position after a paragraph, where a list or code may belong to it
         for block in self._blocks:
             first, last = sheet.position(block.start), sheet.position(block.end + 1) - 1
-            strengths[first] = max(strengths[first], self._strength(block, first == leading))
-            if block.depth == 0:
-                leading = last + 1 if block.kind == "paragraph" else -1
+            if strengths[first] != _ORPHAN:
+                strengths[first] = max(strengths[first], _strength(block, led=first == led))
             if block.kind in _WHOLE:
                 self._bind(strengths, first, last)
-            if block.kind == "heading" and block.depth == 0:
-                strengths[last + 1] = _ORPHAN
+            if block.depth == 0:
+                led = last + 1 if block.kind == "paragraph" else -1
+                if block.kind == "heading":
+                    strengths[last + 1] = _ORPHAN
         return strengths
+
+    def _bind(self, strengths: list[int], first: int, last: int) -> None:
+        """Hold the lines of a block together."""
+        sheet = self._sheet
+        fits = sheet.size(first, last) <= self._limit
+        for position in range(first + 1, last + 1):
+            after_blank = sheet.numbers[position] - sheet.numbers[position - 1] > 1
+            strengths[position] = _NEVER if fits else _PAUSED if after_blank else _BROKEN
+
+
+def _strength(block: Block, *, led: bool) -> int:
+    if block.depth == 0:
+        if block.kind == "heading":
+            return _HEADING
+        return _ITEM if led and block.kind in _LED_UP_TO else _BLOCK
+    return _ITEM if block.kind == "item" and block.depth == 1 else _NESTED

@@ -2,8 +2,8 @@
 
 The rules are those of Unicode's extended grapheme clusters (UAX #29), taken a little wider so that the
 categories of `unicodedata` are enough and no table has to be shipped: nothing is cut after a joiner or
-between the parts of an Indic conjunct. Every border found here is one by the standard too, save for
-scripts newer than the interpreter's Unicode tables. (The `regex` package knows them exactly; its import
+between the parts of an Indic conjunct. Every border found here is one by the standard too, save for a few
+historic scripts and characters newer than the interpreter's Unicode tables. (The `regex` package knows them exactly; its import
 costs as much time as chunking a hundred notes, for a case that most notes never meet.)
 """
 
@@ -16,9 +16,9 @@ _MARKS = frozenset({"Mn", "Me", "Mc"})
 # Extending or spacing characters whose category does not say so: the zero-width non-joiner, Thai and Lao
 # AM, half-width voicing marks.
 _EXTENDING = frozenset("\u200c\u200d\u0e33\u0eb3\uff9e\uff9f")
-# Arabic and Syriac number signs and the like, which hold on to what follows.
+# Arabic and Syriac number signs and the like (not the historic scripts'), which hold on to what follows.
 _PREPENDED = frozenset(
-    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd"
 )
 _VIRAMA = 9  # canonical combining class
 

@@ -37,9 +37,9 @@ def split_line(line: str, limit: int) -> list[str]:
 
 def _border(line: str, start: int, aim: int, most: int) -> int:
     """Where to cut `line[start:most]`: as near to `aim` as a good border allows."""
-    least = (start + aim) // 2
+    reach = (aim - start) // 2
     for pattern in (_SENTENCE, _WORD):
-        ends = [found.end() for found in pattern.finditer(line, least, most)]
+        ends = [found.end() for found in pattern.finditer(line, aim - reach, min(aim + reach, most))]
         ends = [end for end in ends if is_border(line, end, start)]
         if ends:
             return min(ends, key=lambda end: abs(end - aim))

@@ -88,10 +88,9 @@ def sections(sheet: Sheet, blocks: Sequence[Block]) -> list[Section]:
         if all(heading.level > 1 for heading in headings):
             root = _plain(frontmatter_title(sheet.lines[settings.start : settings.end - 1]))
         found.append(Section(0, 0, body - 1, 0, -1, (root,), frontmatter=True))
-    if len(found) == 0 or found[-1].last + 1 < begin:
-        first = found[-1].last + 1 if found else 0
-        if first < begin:
-            found.append(Section(first, first, begin - 1, 0, -1, (root,)))
+    first = found[-1].last + 1 if found else 0
+    if first < begin:
+        found.append(Section(first, first, begin - 1, 0, -1, (root,)))
     enclosing: list[int] = []
     for index, heading in enumerate(headings):
         while enclosing and found[enclosing[-1]].level >= heading.level:

@@ -11,6 +11,9 @@ import re
 OPENERS = frozenset("#>`~<-+*_=0123456789|: \t")
 """First characters of lines that may be more than running text."""
 
+MARKERS = frozenset(">-+*0123456789")
+"""First characters of markers of quotes and list items."""
+
 BLANK = re.compile(r"(?!)")
 """The end of those HTML blocks that last up to a blank line: no line of text matches it."""
 
@@ -26,27 +29,25 @@ _REFERENCE = re.compile(
 _DELIMITER = re.compile(r":?-+:?$")
 _PIPE = re.compile(r"(?<!\\)\|")
 
-_VERBATIM_TAGS = "script|pre|style|textarea"
-_BLOCK_TAGS = (
-    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir"
-    "|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe"
-    "|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary"
-    "|table|tbody|td|tfoot|th|thead|title|tr|track|ul"
-)
-_ATTRIBUTE = r"""\s+[a-z_:][a-z0-9_.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?"""
-# What begins a block of HTML, and what ends it: a text within a line, or a blank line.
+_BLOCK_TAG_NAMES = """
+    address article aside base basefont blockquote body caption center col colgroup dd details dialog dir
+    div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html
+    iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary
+    table tbody td tfoot th thead title tr track ul
+"""
+_BLOCK_TAGS = frozenset(_BLOCK_TAG_NAMES.split())
+_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)(?=\s|/?>|$)")
+_ATTRIBUTE = r"""\s+[A-Za-z_:][A-Za-z0-9_.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?"""
+_LONE_TAG = re.compile(rf"(?:<[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*\s*/?>|</[A-Za-z][A-Za-z0-9-]*\s*>)\s*$")
+_VERBATIM = re.compile(r"<(?:script|pre|style|textarea)(?=\s|>|$)", re.IGNORECASE)
+_VERBATIM_END = re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
+# Other blocks of HTML that last up to a text within a line, by how they begin.
 _HTML = (
-    (re.compile(rf"<(?:{_VERBATIM_TAGS})(?=\s|>|$)", re.IGNORECASE), rf"</(?:{_VERBATIM_TAGS})>"),
-    (re.compile(r"<!--"), r"-->"),
-    (re.compile(r"<\?"), r"\?>"),
-    (re.compile(r"<![a-z]", re.IGNORECASE), r">"),
-    (re.compile(r"<!\[CDATA\["), r"\]\]>"),
-    (re.compile(rf"</?(?:{_BLOCK_TAGS})(?=\s|/?>|$)", re.IGNORECASE), ""),
+    (re.compile(r"<!--"), re.compile(r"-->")),
+    (re.compile(r"<\?"), re.compile(r"\?>")),
+    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
+    (re.compile(r"<![A-Za-z]"), re.compile(r">")),
 )
-_LONE_TAG = re.compile(
-    rf"(?:<[a-z][a-z0-9-]*(?:{_ATTRIBUTE})*\s*/?>|</[a-z][a-z0-9-]*\s*>)\s*$", re.IGNORECASE
-)
-_HTML_ENDS = {end: re.compile(end, re.IGNORECASE) for _, end in _HTML if end}
 
 
 def is_blank(line: str) -> bool:
@@ -92,15 +93,21 @@ def fence(line: str) -> re.Pattern[str] | None:
     return re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}} *$")
 
 
-def html(line: str, *, in_paragraph: bool) -> re.Pattern[str] | None:
-    """For the opening line of an HTML block, the pattern that ends it (`BLANK`: up to a blank line)."""
-    tag = line.lstrip(" ")
-    if not tag.startswith("<"):
-        return None
+def html(line: str, *, in_text: bool) -> re.Pattern[str] | None:
+    """For the opening line of an HTML block, the pattern that ends it (`BLANK`: up to a blank line).
+
+    Within a paragraph or table a tag that is no block's (`<b>` alone on its line) begins nothing.
+    """
+    text = line.lstrip(" ")
+    if _VERBATIM.match(text):
+        return _VERBATIM_END
     for begin, end in _HTML:
-        if begin.match(tag):
-            return _HTML_ENDS[end] if end else BLANK
-    return BLANK if not in_paragraph and _LONE_TAG.match(tag) else None
+        if begin.match(text):
+            return end
+    tag = _TAG.match(text)
+    if tag and tag[1].lower() in _BLOCK_TAGS:
+        return BLANK
+    return BLANK if not in_text and _LONE_TAG.match(text) else None
 
 
 def item(line: str, *, in_paragraph: bool) -> tuple[str, int] | None:

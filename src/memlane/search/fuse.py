@@ -89,15 +89,20 @@ def vector_score(cosine: float, unrelated: float) -> float:
     return min(max(0.0, (cosine - unrelated) / (1.0 - unrelated)), 0.999)
 
 
-def weighted(keyword: float | None, vector: float | None, weights: Weights) -> float:
+def weighted(keyword: KeywordEvidence | None, vector: VectorEvidence | None, weights: Weights) -> float:
     """`vector weight × vector score + text weight × text score`; a leg without a say counts 0."""
-    return weights.vector * (vector or 0.0) + weights.text * (keyword or 0.0)
+    return weights.vector * (vector.score if vector else 0.0) + weights.text * (
+        keyword.score if keyword else 0.0
+    )
 
 
-def reciprocal_rank(keyword_rank: int | None, vector_rank: int | None, weights: Weights) -> float:
+def reciprocal_rank(
+    keyword: KeywordEvidence | None, vector: VectorEvidence | None, weights: Weights
+) -> float:
     """Reciprocal rank fusion (Cormack et al. 2009, k = 60), scaled so that first in both legs is near 1."""
     score = 0.0
-    for rank, weight in ((keyword_rank, weights.text), (vector_rank, weights.vector)):
+    for evidence, weight in ((keyword, weights.text), (vector, weights.vector)):
+        rank = evidence.rank if evidence else None
         if rank is not None:
             score += weight * (_RRF_K + 1) / (_RRF_K + rank)
     return min(score, 0.999)

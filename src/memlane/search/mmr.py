@@ -44,9 +44,7 @@ def diversify(
     left = list(range(len(scores)))
     picks: list[Pick] = []
     while left and len(picks) < limit:
-        taken = max(
-            left, key=lambda index: trade_off * relevance[index] - (1 - trade_off) * likeness[index]
-        )
+        taken = max(left, key=lambda index: trade_off * relevance[index] - (1 - trade_off) * likeness[index])
         left.remove(taken)
         picks.append(Pick(taken, (1 - trade_off) * likeness[taken], nearest[taken]))
         for index in left:

@@ -62,9 +62,7 @@ def _heaviest_window(matches: Sequence[Match], weights: Mapping[str, float], wid
     """Where the window begins whose distinct terms weigh most; the earliest among equals."""
     best_start, best_weight = matches[0].start, -1.0
     for first, match in enumerate(matches):
-        inside = {
-            other.term for other in matches[first:] if other.end <= match.start + width
-        }
+        inside = {other.term for other in matches[first:] if other.end <= match.start + width}
         weight = sum(weights.get(term, 0.0) for term in inside)
         if weight > best_weight:
             best_start, best_weight = match.start, weight

@@ -1,1 +1,71 @@
-"""."""
+"""The workspace: the notes on disk. What counts as a note, what may be read, and how notes are written.
+
+roots     where notes may lie, and names that never count         pure
+files     the walk over the tree
+beneath   opening without following links
+paths     which paths may be read
+decode    bytes to text
+read      exact lines of a note
+sections  where headings stand                                     pure
+entries   what an entry looks like and where it goes               pure
+daily     remembering: appending to logs and the curated file
+context   what a session starts with
+create    making a workspace
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .context import session_context
+    from .create import create_workspace
+    from .daily import remember
+    from .decode import UnreadableNote, read_document
+    from .files import dated_day, scan_tree
+    from .paths import ReadablePath, open_readable, resolve_readable
+    from .read import read_lines
+    from .roots import ExtraPath, Workspace, glob_expression
+
+__all__ = [
+    "ExtraPath",
+    "ReadablePath",
+    "UnreadableNote",
+    "Workspace",
+    "create_workspace",
+    "dated_day",
+    "glob_expression",
+    "open_readable",
+    "read_document",
+    "read_lines",
+    "remember",
+    "resolve_readable",
+    "scan_tree",
+    "session_context",
+]
+
+_HOMES = {
+    "ExtraPath": "roots",
+    "ReadablePath": "paths",
+    "UnreadableNote": "decode",
+    "Workspace": "roots",
+    "create_workspace": "create",
+    "dated_day": "files",
+    "glob_expression": "roots",
+    "open_readable": "paths",
+    "read_document": "decode",
+    "read_lines": "read",
+    "remember": "daily",
+    "resolve_readable": "paths",
+    "scan_tree": "files",
+    "session_context": "context",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, its module imported at first use: a search needs a third of this room."""
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

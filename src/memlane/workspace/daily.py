@@ -5,6 +5,9 @@ every process that writes to these notes shares that folder, whatever state dire
 it is never indexed; not in `memory/`, which people list, watch and put under version control.
 """
 
+# Names are joined for messages only; the disk is reached through descriptors.
+# ruff: noqa: PTH118
+
 from __future__ import annotations
 
 import os
@@ -12,15 +15,18 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import date
-from errno import EDQUOT, ENOSPC
+from errno import errorcode
+from typing import TYPE_CHECKING
 
-from ..clock import Clock
 from ..errors import UsageError, WorkspaceError
+from ..values import Written
 from .beneath import Folder, NotPlain, read_all
 from .entries import Entry, entry_of, heading_of, insertion, standing_line
 from .files import curated_name, missing_workspace
 from .roots import MEMORY_FOLDER, Workspace
-from ..values import Written
+
+if TYPE_CHECKING:
+    from ..clock import Clock
 
 LOCK_NAME = ".memlane.lock"
 CURATED_OPENING = "# Memory\n\n"
@@ -54,17 +60,20 @@ def remember(
             return _add(root, name, name, entry, opening=CURATED_OPENING, heading=title)
         name = f"{now.date().isoformat()}.md"
         shown = f"{MEMORY_FOLDER}/{name}"
-        with _translated(shown), root.enter_or_make(MEMORY_FOLDER) as folder:
+        with _translated(os.path.join(root.path, MEMORY_FOLDER)):
+            folder = root.enter_or_make(MEMORY_FOLDER)
+        with folder:
             return _add(folder, name, shown, entry, opening=log_opening(now.date()))
 
 
 def _add(
     folder: Folder, name: str, shown: str, entry: Entry, *, opening: str, heading: str | None = None
 ) -> Written:
-    with _translated(os.path.join(folder.path, name)):
+    """Add the entry to the note `name`: at its end by appending, within it by a new file in its place."""
+    location = os.path.join(folder.path, name)
+    with _translated(location):
         for _ in range(_ATTEMPTS):
-            descriptor, made = _opened(folder, name)
-            try:
+            with _opened(folder, name) as descriptor:
                 before = os.fstat(descriptor)
                 data = read_all(descriptor)
                 old = data.decode("utf-8", "surrogateescape")
@@ -72,9 +81,135 @@ def _add(
                 if standing is not None:
                     return Written(shown, standing, added=False)
                 place = insertion(old, entry, opening=opening, heading=heading)
+                written = Written(shown, place.line, added=True)
                 if place.at == len(old):
                     _append(descriptor, place.text.encode())
-                    ...
-            finally:
-                os.close(descriptor)
-    raise WorkspaceError(...)
+                    return written
+            cut = len(old[: place.at].encode("utf-8", "surrogateescape"))
+            new = data[:cut] + place.text.encode() + data[cut:]
+            if _replaced(folder, name, before, new):
+                return written
+    raise WorkspaceError(
+        f"cannot write {location}: another program keeps changing it", hint="close that program and try again"
+    )
+
+
+@contextmanager
+def _opened(folder: Folder, name: str) -> Iterator[int]:
+    """A descriptor for reading and appending; a file made for it is taken away again if nothing came in."""
+    flags = os.O_RDWR | os.O_APPEND
+    try:
+        descriptor, made = folder.open(name, flags), False
+    except FileNotFoundError:
+        descriptor, made = folder.create(name, flags=flags), True
+    try:
+        yield descriptor
+        if made:
+            folder.settle()
+    finally:
+        empty = os.fstat(descriptor).st_size == 0
+        os.close(descriptor)
+        if made and empty:
+            folder.remove(name)
+
+
+def _append(descriptor: int, data: bytes) -> None:
+    """Append all of `data` or nothing: what a full disk leaves half-written is cut off again."""
+    size = os.fstat(descriptor).st_size
+    try:
+        _write(descriptor, data)
+    except BaseException:
+        with suppress(OSError):
+            os.ftruncate(descriptor, size)
+        raise
+
+
+def _replaced(folder: Folder, name: str, before: os.stat_result, data: bytes) -> bool:
+    """Put a file with `data` in the place of `name`, with its mode and owner.
+
+    False, and nothing done, when the file is no longer as it was `before`: a program that does not know the
+    lock has written to it.
+    """
+    temporary = f".{name}.memlane.tmp"
+    with suppress(FileNotFoundError):
+        folder.remove(temporary)
+    descriptor = folder.create(temporary, 0o600)
+    try:
+        try:
+            _write(descriptor, data)
+            if hasattr(os, "fchmod"):
+                with suppress(OSError):
+                    os.fchown(descriptor, before.st_uid, before.st_gid)
+                os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
+        finally:
+            os.close(descriptor)
+        if _version(folder.look(name)) != _version(before):
+            return False
+        folder.rename(temporary, name)
+        folder.settle()
+        return True
+    finally:
+        with suppress(FileNotFoundError):
+            folder.remove(temporary)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.fsync(descriptor)
+
+
+def _version(looked: os.stat_result) -> tuple[int, int, int, int]:
+    return looked.st_dev, looked.st_ino, looked.st_size, looked.st_mtime_ns
+
+
+@contextmanager
+def _writing(workspace: Workspace) -> Iterator[Folder]:
+    """The workspace's root, opened while no other process writes to its notes."""
+    import filelock  # 55 ms: it brings asyncio
+
+    location = workspace.location
+    try:
+        root = Folder.trusted(location)
+    except FileNotFoundError:
+        raise missing_workspace(location) from None
+    except OSError as error:
+        raise _unwritable(location, error) from error
+    with root:
+        lock_file = os.path.join(location, LOCK_NAME)
+        lock = filelock.FileLock(lock_file, mode=0o600)
+        try:
+            lock.acquire(timeout=_PATIENCE, poll_interval=0.01)
+        except filelock.Timeout as error:
+            raise WorkspaceError(
+                f"another process has been writing to {location} for {_PATIENCE:.0f} seconds",
+                hint="wait for it to finish, then try again",
+            ) from error
+        except OSError as error:
+            raise _unwritable(lock_file, error) from error
+        try:
+            yield root
+        finally:
+            lock.release()
+
+
+@contextmanager
+def _translated(location: str) -> Iterator[None]:
+    try:
+        yield
+    except NotPlain:
+        raise WorkspaceError(
+            f"cannot write {location}: a link or something other than a plain file stands there",
+            hint="put the file or folder itself there; a folder elsewhere can be an extra path",
+        ) from None
+    except OSError as error:
+        raise _unwritable(location, error) from error
+
+
+def _unwritable(location: str, error: OSError) -> WorkspaceError:
+    full = errorcode.get(error.errno or 0) in {"ENOSPC", "EDQUOT"}
+    return WorkspaceError(
+        f"cannot write {location}: {error.strerror or error}",
+        hint="free some space and try again; nothing was written" if full else "check the permissions there",
+    )

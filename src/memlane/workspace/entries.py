@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from ..errors import UsageError
 from .sections import closes, headings, opened_fence
 
-_BULLET = re.compile(r"[-*+][ \t]+")
-_TIME = re.compile(r"[0-9]{2}:[0-9]{2}(?:[ \t]+|$)")
-_STRUCTURE = re.compile(r" {0,3}(?=#{1,6}(?:[ \t]|$)|(?:=+|-+)[ \t]*$|<!--)")
+_BULLET = r"\A[-*+][ \t]+"
+_TIME = r"[0-9]{2}:[0-9]{2}(?:[ \t]+|$)"
+_STRUCTURE = r"\A {0,3}(?=#{1,6}(?:[ \t]|$)|(?:=+|-+)[ \t]*$|<!--)"
 """Before a heading's mark, the line under an underlined heading, or a comment that may never end."""
-_RULE = re.compile(r"[- \t]+")
+_RULE = r"[- \t]+"
 _INDENT = "  "
 
 
@@ -84,7 +84,7 @@ def standing_line(old: str, entry: Entry) -> int | None:
     for number, line in enumerate(lines):
         if lines[number + 1 : number + 1 + len(rest)] != rest:
             continue
-        bare = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
+        bare = re.sub(_BULLET, "", line, count=1)
         if first in {line, bare} or (entry.time and first == _without_time(bare)):
             return number + 1
     return None
@@ -139,12 +139,12 @@ def _harmless(lines: Sequence[str], *, first_is_bare: bool) -> list[str]:
             result.append(line)
         elif fence := opened_fence(line):
             result.append(line.lstrip(" "))
-        elif number == 0 and _RULE.fullmatch(line):
+        elif number == 0 and re.fullmatch(_RULE, line):
             result.append(f"\\{line}")
         else:
             indent = len(line) - len(line.lstrip(" \t"))
-            line = line[:indent].expandtabs(4) + line[indent:]
-            result.append(_STRUCTURE.sub(lambda found: f"{found[0]}\\", line, count=1))
+            spaced = line[:indent].expandtabs(4) + line[indent:]
+            result.append(re.sub(_STRUCTURE, lambda found: f"{found[0]}\\", spaced, count=1))
     return [*result, fence] if fence else result
 
 
@@ -154,7 +154,7 @@ def _storable(text: str) -> str:
 
 
 def _without_time(line: str) -> str:
-    found = _TIME.match(line)
+    found = re.match(_TIME, line)
     return line[found.end() :] if found else line
 
 

@@ -25,14 +25,15 @@ from .roots import (
     ExtraRoot,
     Workspace,
     below,
+    is_hollow,
     is_ignored_file,
     is_ignored_folder,
     is_markdown,
     is_unspeakable,
 )
 
-_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
-_UNSPEAKABLE = "its name holds a backslash, a URL-encoded dot or slash, or bytes that are not UTF-8"
+_DATE = r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])"
+_UNSPEAKABLE = "its name is blank, or holds a backslash, a URL-encoded dot or slash, or bytes not UTF-8"
 
 
 def dated_day(path_or_name: str) -> date | None:
@@ -41,7 +42,9 @@ def dated_day(path_or_name: str) -> date | None:
     `memory/2026-02-10-standup.md` gives 10 February 2026; `2026-13-40.md` and `2026-02-100.md` give None.
     """
     name = path_or_name[path_or_name.rfind("/") + 1 :]
-    found = _DATE.match(name)
+    if name[4:5] != "-":  # most names: no pattern needed
+        return None
+    found = re.match(_DATE, name)
     if found is None:
         return None
     try:
@@ -90,8 +93,8 @@ def scan_tree(workspace: Workspace) -> TreeScan:
 
     `MEMORY.md` first, then `memory/`, then the extra paths. A file that has several names is given once,
     under the first of them. Links are passed over and named; a folder that cannot be listed is named as
-    failed and the rest goes on. Raises WorkspaceError when the workspace folder itself is missing or cannot be
-    used.
+    failed and the rest goes on. Raises WorkspaceError when the workspace folder itself is missing or is not a
+    folder.
     """
     root = workspace.location
     try:
@@ -155,6 +158,9 @@ class _Walk:
     def take_extra(self, extra: ExtraRoot) -> None:
         """Take what an extra path holds, or the file it names."""
         location, shown = extra.location, self._workspace.shown(extra.location)
+        if is_unspeakable(shown):
+            self._fail(_printable(shown), _UNSPEAKABLE)
+            return
         link = self._link_on_the_way(location)
         if link is not None:
             self.links[self._workspace.shown(link)] = None
@@ -247,7 +253,7 @@ class _Walk:
         return not is_ignored_file(name) and self._can_be_named(prefix, name)
 
     def _can_be_named(self, prefix: str, name: str) -> bool:
-        if is_unspeakable(name):
+        if is_unspeakable(name) or is_hollow(name):
             self._fail(_printable(prefix + name), _UNSPEAKABLE)
             return False
         return True
@@ -272,7 +278,7 @@ class _Walk:
         )  # fmt: skip
 
     def _fail(self, shown: str, reason: str) -> None:
-        self.failed[shown] = SkippedFile(shown, reason)
+        self.failed[shown] = SkippedFile(shown or ".", reason)
 
 
 def _as_prefix(folder: str) -> str:

@@ -23,13 +23,13 @@ from .roots import (
     ExtraRoot,
     Workspace,
     below,
+    is_hollow,
     is_ignored_file,
     is_ignored_folder,
     is_markdown,
     is_unspeakable,
 )
 
-_DRIVE = re.compile(r"[A-Za-z]:")
 _SHOWN_AT_MOST = 200
 
 
@@ -111,7 +111,7 @@ def _location_of(workspace: Workspace, path: str) -> str:
         is_unspeakable(path)
         or path.startswith("//")
         or path.endswith("/")
-        or (not absolute and (path.startswith("/") or _DRIVE.match(path) is not None))
+        or (not absolute and (path.startswith("/") or re.match("[A-Za-z]:", path) is not None))
         or any(_is_devious(name) for name in names[1 if absolute and os.name == "nt" else 0 :])
     )
     if devious or not names:
@@ -122,8 +122,7 @@ def _location_of(workspace: Workspace, path: str) -> str:
 
 
 def _is_devious(name: str) -> bool:
-    """`..`, and what Windows takes for it (dots and spaces) or for a stream of another file (a colon)."""
-    return not name.strip(". ") or (os.name == "nt" and ":" in name)
+    return is_hollow(name) or (os.name == "nt" and ":" in name)  # a colon: a stream of another file
 
 
 def _names(inside: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from ..errors import UsageError
 from ..values import Excerpt
 from .beneath import read_all
 from .decode import readable_text
-from .paths import open_readable, resolve_readable, unreadable
+from .paths import ReadablePath, open_readable, resolve_readable, unreadable
 from .roots import Workspace
 
 DEFAULT_LINES = 400
@@ -30,16 +30,23 @@ def read_lines(
         if number is not None and number < 1:
             raise UsageError(f"`{name}` must be 1 or more, not {number}", hint="lines are counted from 1")
     target = resolve_readable(workspace, path, curated=curated)
+    text = read_text(workspace, target, curated=curated)
+    if text is None:
+        return Excerpt(target.path, "", start, 0, exists=False)
+    return excerpt(target.path, split_lines(text), start, lines)
+
+
+def read_text(workspace: Workspace, target: ReadablePath, *, curated: bool = True) -> str | None:
+    """The whole text of a note for a reader, or None where there is none. Raises as `open_readable`."""
     descriptor = open_readable(workspace, target, curated=curated)
     if descriptor is None:
-        return Excerpt(target.path, "", start, 0, exists=False)
+        return None
     try:
-        data = read_all(descriptor)
+        return readable_text(read_all(descriptor))
     except OSError as error:
         raise unreadable(target.path, error) from error
     finally:
         os.close(descriptor)
-    return excerpt(target.path, split_lines(readable_text(data)), start, lines)
 
 
 def split_lines(text: str) -> list[str]:

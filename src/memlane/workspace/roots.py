@@ -25,7 +25,8 @@ IGNORED_FOLDERS = frozenset(
     {".git", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".obsidian", ".trash"}
 )
 
-_UNSPEAKABLE = re.compile(r"[\\\x00\ud800-\udfff]|%(?:25)*(?:2e|2f|5c|00)", re.IGNORECASE)
+_UNSPEAKABLE = r"(?i)[\\\x00\ud800-\udfff]|%(?:25)*(?:2e|2f|5c|00)"
+_GLOB_PIECE = r"(?s)(?:\*\*/)+|\*\*+|\*|\?|\[!?\]?[^\]/]*\]|\{[^{}]*\}|."
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Workspace:
     @property
     def location(self) -> str:
         """The workspace folder as plain text, without `.` and `..`."""
-        return os.path.normpath(self.root)
+        return _tidy(str(self.root))
 
     def extra_roots(self) -> Iterator[ExtraRoot]:
         """The extra paths on disk, deepest first: of two that overlap, the closer one speaks for a file."""
@@ -89,7 +90,12 @@ class Workspace:
             if self.home is None:
                 raise UsageError(f"extra path {path!r}: the home folder is not known; write the path in full")
             path = f"{self.home}{path[1:]}"
-        return os.path.normpath(os.path.join(self.location, path))
+        return _tidy(os.path.join(self.location, path))
+
+
+def _tidy(path: str) -> str:
+    tidy = os.path.normpath(path)
+    return tidy[1:] if os.sep == "/" and tidy.startswith("//") else tidy
 
 
 def below(location: str, folder: str) -> str | None:
@@ -121,12 +127,19 @@ def is_ignored_file(name: str) -> bool:
 
 
 def is_unspeakable(path: str) -> bool:
-    """Whether a path cannot be given to a reader safely.
+    """Whether a path, or a name in it, cannot be given to a reader safely.
 
     True for backslashes and NUL, for percent-encoded dots, separators and NULs (encoded once or more), and
-    for names that are not valid UTF-8.
+    for names that are not valid UTF-8. `is_hollow` finds the rest.
     """
-    return _UNSPEAKABLE.search(path) is not None
+    if path.isascii() and not ("%" in path or "\\" in path or "\0" in path):
+        return False
+    return re.search(_UNSPEAKABLE, path) is not None
+
+
+def is_hollow(name: str) -> bool:
+    """Whether a name is `..` or something that Windows takes for it: dots and spaces only."""
+    return not name.strip(". ")
 
 
 def accepted_by(pattern: str | None) -> Callable[[str], bool]:
@@ -137,16 +150,13 @@ def accepted_by(pattern: str | None) -> Callable[[str], bool]:
     return lambda relative: expression.fullmatch(relative) is not None
 
 
-_GLOB_PIECE = re.compile(r"(?:\*\*/)+|\*\*+|\*|\?|\[!?\]?[^\]/]*\]|\{[^{}]*\}|.", re.DOTALL)
-
-
 def glob_expression(pattern: str) -> str:
     """A glob as a regular expression over paths with `/`.
 
     `*` and `?` stay within one component, `**/` stands for any number of components (none, too), `[a-z]` and
     `[!a-z]` for one character, `{md,txt}` for either alternative. Any other text stands for itself.
     """
-    return "".join(_translated(piece) for piece in _GLOB_PIECE.findall(pattern.removeprefix("./")))
+    return "".join(_translated(piece) for piece in re.findall(_GLOB_PIECE, pattern.removeprefix("./")))
 
 
 def _translated(piece: str) -> str:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
+_HEADING = r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*"
+_FENCE = r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ def headings(lines: Sequence[str]) -> list[Heading]:
     found = []
     hidden = hidden_lines(lines)
     for number, line in enumerate(lines):
-        if number not in hidden and (match := _HEADING.fullmatch(line)):
+        if number not in hidden and (match := re.fullmatch(_HEADING, line)):
             found.append(Heading(number, len(match[1]), (match[2] or "").strip()))
     return found
 
@@ -56,14 +56,14 @@ def hidden_lines(lines: Sequence[str]) -> set[int]:
 
 def opened_fence(line: str) -> str:
     """The mark that begins fenced code on this line, or an empty string."""
-    match = _FENCE.fullmatch(line)
+    match = re.fullmatch(_FENCE, line)
     return match[1] if match else ""
 
 
 def closes(fence: str, line: str) -> bool:
     """Whether a line ends the fenced code that began with `fence`."""
-    match = _FENCE.fullmatch(line)
-    return bool(match) and match[1].startswith(fence) and not match[2].strip()
+    match = re.fullmatch(_FENCE, line)
+    return match is not None and match[1].startswith(fence) and not match[2].strip()
 
 
 def _frontmatter_length(lines: Sequence[str]) -> int:

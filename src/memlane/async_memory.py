@@ -1,0 +1,75 @@
+"""Memory for asyncio hosts: each call runs in a worker thread, so the event loop never waits for a disk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from types import TracebackType
+from typing import Any, ParamSpec, Self, TypeVar
+
+from .memory import Memory
+from .values import Excerpt, SearchResult, SessionContext, Status, SyncReport, Written
+
+_Arguments = ParamSpec("_Arguments")
+_Answer = TypeVar("_Answer")
+
+
+class AsyncMemory:
+    """The asyncio twin of `Memory`: the same calls with the same arguments, awaited.
+
+    ```
+    async with AsyncMemory.open(workspace="notes") as memory:
+        result = await memory.search("what did we decide about the router?")
+    ```
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    @classmethod
+    def open(cls, **options: Any) -> Self:  # noqa: ANN401 - those of Memory.open
+        """The memory of an agent; takes what `Memory.open` takes. Opens no file yet."""
+        return cls(Memory.open(**options))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def search(self, query: str, **options: Any) -> SearchResult:  # noqa: ANN401
+        """See `Memory.search`."""
+        return await self._in_thread(self._memory.search, query, **options)
+
+    async def get(self, path: str, **options: Any) -> Excerpt:  # noqa: ANN401
+        """See `Memory.get`."""
+        return await self._in_thread(self._memory.get, path, **options)
+
+    async def remember(self, text: str, **options: Any) -> Written:  # noqa: ANN401
+        """See `Memory.remember`."""
+        return await self._in_thread(self._memory.remember, text, **options)
+
+    async def context(self, session: str | None = None) -> SessionContext:
+        """See `Memory.context`."""
+        return await self._in_thread(self._memory.context, session)
+
+    async def sync(self, **options: Any) -> SyncReport:  # noqa: ANN401
+        """See `Memory.sync`."""
+        return await self._in_thread(self._memory.sync, **options)
+
+    async def status(self, **options: Any) -> Status:  # noqa: ANN401
+        """See `Memory.status`."""
+        return await self._in_thread(self._memory.status, **options)
+
+    async def close(self) -> None:
+        """See `Memory.close`."""
+        await self._in_thread(self._memory.close)
+
+    @staticmethod
+    async def _in_thread(
+        call: Callable[_Arguments, _Answer], *arguments: _Arguments.args, **options: _Arguments.kwargs
+    ) -> _Answer:
+        return await asyncio.get_running_loop().run_in_executor(None, partial(call, *arguments, **options))

@@ -1,0 +1,28 @@
+"""What a search backend is: the part of memory that finds things, behind one protocol."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..search.settings import SearchRequest
+from ..values import Filters, SearchResult, Status, SyncReport
+
+
+class Backend(Protocol):
+    """Finds passages in a workspace and keeps itself up to date."""
+
+    def search(self, request: SearchRequest, filters: Filters) -> SearchResult:
+        """The ranked answer to a request. An empty one says why."""
+        ...
+
+    def sync(self, reason: str, *, force: bool = False, wait: float = 30.0) -> SyncReport:
+        """Bring the index up to date with the notes."""
+        ...
+
+    def status(self, *, deep: bool = False) -> Status:
+        """What is indexed, from where, how fresh, and by which provider. `deep` also tries the provider."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and threads."""
+        ...

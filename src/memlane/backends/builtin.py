@@ -1,0 +1,212 @@
+"""The built-in backend: one SQLite index in step with one workspace.
+
+The index is derived data. A damaged one is moved aside and built again from the notes, and the call that
+found it damaged is answered; a file that is not ours is left alone and the index goes beside it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from ..clock import Clock
+from ..disk import move_aside, writer_lock
+from ..embed.base import CheckedEmbedder, NoVector
+from ..embed.cache import EmbeddingCache, NoCache, SqliteCache
+from ..embed.select import Choice
+from ..errors import EmbeddingError, StoreCorrupt
+from ..events import Observer
+from ..index.database import ForeignDatabase
+from ..index.sqlite import SqliteStore
+from ..index.sync import LAST_PASS, Chunking, Synchronizer
+from ..search.pipeline import Search
+from ..search.settings import SearchRequest, SearchSettings
+from ..values import Filters, SearchResult, Status, SyncReport
+from ..workspace import Workspace
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """Where the index is kept and how it is made."""
+
+    agent: str
+    store_path: Path
+    vector_extension: bool = True
+    extension_path: Path | None = None
+    chunking: Chunking = field(default_factory=Chunking)
+    cache_enabled: bool = True
+    cache_entries: int = 50_000
+
+    @property
+    def cache_path(self) -> Path:
+        """The embedding cache beside the index: `<name>.embeddings.sqlite`."""
+        return self.store_path.with_name(f"{self.store_path.stem}.embeddings.sqlite")
+
+
+class BuiltinBackend:
+    """The built-in index of one agent. Opened at first use; thread-safe."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        settings: IndexSettings,
+        search_settings: SearchSettings,
+        *,
+        choose: Callable[[], Choice],
+        observer: Observer,
+        clock: Clock,
+    ) -> None:
+        """`choose` picks the embedding provider; it is called once, when one is first needed."""
+        self._workspace = workspace
+        self._settings = settings
+        self._search_settings = search_settings
+        self._choose = choose
+        self._observer = observer
+        self._clock = clock
+        self._opening = threading.RLock()
+        self._opened: SqliteStore | None = None
+
+    def search(self, request: SearchRequest, filters: Filters) -> SearchResult:
+        """The ranked answer to a request. An empty one says why."""
+
+        def answer(store: SqliteStore) -> SearchResult:
+            search = Search(store, self._embedder, self._search_settings, self._clock)
+            result = search.run(request, filters)
+            if self._choice.failure and not result.warning:
+                return replace(result, warning=self._choice.failure)
+            return result
+
+        return self._recovering(answer)
+
+    def sync(self, reason: str, *, force: bool = False, wait: float = 30.0) -> SyncReport:
+        """Bring the index up to date with the notes."""
+        return self._recovering(lambda store: self._synchronizer(store).run(reason, force=force, wait=wait))
+
+    def status(self, *, deep: bool = False) -> Status:
+        """What is indexed, from where, how fresh, and by which provider."""
+        return self._recovering(lambda store: self._status(store, deep=deep))
+
+    def close(self) -> None:
+        """Close the index and the cache."""
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+        if "_cache" in self.__dict__:
+            self._cache.close()
+
+    @cached_property
+    def _choice(self) -> Choice:
+        with self._opening:
+            choice = self._choose()
+        if choice.failure:
+            self._observer.warning(choice.failure)
+        return choice
+
+    @property
+    def _embedder(self) -> CheckedEmbedder | None:
+        return self._choice.embedder
+
+    @cached_property
+    def _cache(self) -> EmbeddingCache:
+        embedder = self._embedder
+        if embedder is None or not embedder.worth_caching or not self._settings.cache_enabled:
+            return NoCache()
+        return SqliteCache(self._settings.cache_path, max_entries=self._settings.cache_entries)
+
+    def _synchronizer(self, store: SqliteStore) -> Synchronizer:
+        return Synchronizer(
+            self._workspace,
+            store,
+            embedder=self._embedder,
+            cache=self._cache,
+            chunking=self._settings.chunking,
+            observer=self._observer,
+            clock=self._clock,
+        )
+
+    def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:
+        """Do the work; if the index turns out to be damaged, build a new one and do it again."""
+        try:
+            return work(self._store())
+        except StoreCorrupt as damage:
+            self._replace_damaged(damage)
+        store = self._store()
+        self._synchronizer(store).run("repair")
+        return work(store)
+
+    def _replace_damaged(self, damage: StoreCorrupt) -> None:
+        with self._opening:
+            path = self._opened.path if self._opened else self._settings.store_path
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+            with writer_lock(path, timeout=30.0):
+                aside = move_aside(path)
+        self._observer.warning(f"{damage}; it was moved to {aside.name} and is built again from the notes")
+
+    def _store(self) -> SqliteStore:
+        with self._opening:
+            if self._opened is None:
+                path = self._settings.store_path
+                try:
+                    self._opened = self._open(path)
+                except ForeignDatabase as foreign:
+                    beside = path.with_name(f"{path.stem}.memlane.sqlite")
+                    self._observer.warning(f"{foreign}; the index is kept in {beside.name} beside it")
+                    self._opened = self._open(beside)
+            return self._opened
+
+    def _open(self, path: Path) -> SqliteStore:
+        return SqliteStore(
+            path,
+            vector_extension=self._settings.vector_extension,
+            extension_path=self._settings.extension_path,
+        )
+
+    def _status(self, store: SqliteStore, *, deep: bool) -> Status:
+        scan, plan = self._synchronizer(store).pending()
+        generation, space = store.current_generation(), store.current_space()
+        entries, size = self._cache.size()
+        pending = len(plan.read) + len(plan.remove) + len(plan.refresh)
+        embedder = self._embedder
+        return Status(
+            agent=self._settings.agent,
+            enabled=True,
+            workspace=str(self._workspace.root),
+            store_path=str(store.path),
+            backend="builtin",
+            provider=embedder.id if embedder else "none",
+            model=embedder.model if embedder else None,
+            dimensions=space.dimensions if space else None,
+            provider_reasons=self._choice.reasons,
+            vector_engine=store.vector_engine,
+            statistics=store.statistics(),
+            generation=generation.id if generation else None,
+            last_sync=store.note(LAST_PASS),
+            dirty=bool(pending),
+            pending=pending,
+            cache_entries=entries,
+            cache_bytes=size,
+            skipped_links=scan.skipped_links,
+            missing_roots=scan.missing_roots,
+            warnings=self._probe() if deep else (),
+        )
+
+    def _probe(self) -> tuple[str, ...]:
+        """What is wrong with the provider, found by using it."""
+        embedder = self._embedder
+        if embedder is None:
+            return (self._choice.failure,) if self._choice.failure else ()
+        try:
+            embedder.verify()
+            vector = embedder.embed_query("memory")
+        except EmbeddingError as error:
+            return (f"embedding failed: {error}",)
+        return (f"embedding failed: {vector.reason}",) if isinstance(vector, NoVector) else ()

@@ -1,0 +1,138 @@
+"""What must fit together across keys. Each check raises ConfigError naming file, key and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import ConfigError
+from .agents import Agents
+from .layers import agent_holders, search_layers
+from .merge import Layer, Merger
+from .providers import ENTRY_NAMES, provider_kind
+from .reading import MissingVariable, shorten
+from .related import Provider
+from .schema import BUILT_IN_PROVIDERS, MemorySearch
+
+MULTIMODAL_MODELS = ("gemini-embedding-2", "gemini-embedding-2-preview")
+
+
+def check_search(search: MemorySearch, providers: Mapping[str, Provider], merger: Merger) -> None:
+    """The checks within one agent's memory search."""
+    chunking = search.chunking
+    if chunking.overlap >= chunking.tokens:
+        allowed = f"less than chunking.tokens, which is {chunking.tokens}"
+        raise _refusal(merger, "chunking.overlap", chunking.overlap, allowed)
+    _check_provider("provider", search.provider, providers, merger)
+    _check_provider("fallback", search.fallback, providers, merger)
+    if search.multimodal.enabled:
+        _check_multimodal(search, providers, merger)
+
+
+def _refusal(merger: Merger, key: str, value: object, allowed: str) -> ConfigError:
+    origin = merger.origins.get(f"memorySearch.{key}")
+    place = origin.place if origin else f"agents.defaults.memorySearch.{key}"
+    return merger.reader.refusal(place, value, allowed)
+
+
+def _check_provider(key: str, name: str, providers: Mapping[str, Provider], merger: Merger) -> None:
+    built_in = [known for known in BUILT_IN_PROVIDERS if key == "provider" or known != "auto"]
+    if name in built_in or (name != "auto" and provider_kind(name, providers) is not None):
+        return
+    if name in providers:
+        api = providers[name].api
+        said = (
+            "says neither api nor baseUrl" if api is None else f"has api {shorten(api)}, without embeddings"
+        )
+        raise merger.reader.error(
+            f"models.providers.{name} cannot be the {key}: it {said}; "
+            'set its api to the kind of its endpoint, such as "openai-compatible"'
+        )
+    known = ", ".join([*built_in, *providers])
+    raise _refusal(merger, key, name, f"{known}, or the id of an entry added to models.providers")
+
+
+def _check_multimodal(search: MemorySearch, providers: Mapping[str, Provider], merger: Merger) -> None:
+    if provider_kind(search.provider, providers) != "gemini":
+        allowed = f'true only with provider "gemini"; it is "{search.provider}"'
+        raise _refusal(merger, "multimodal.enabled", True, allowed)
+    model = search.model or ""
+    for prefix in {"gemini", ENTRY_NAMES["gemini"], search.provider}:
+        model = model.removeprefix(f"{prefix}/")
+    if model not in MULTIMODAL_MODELS:
+        allowed = f"true only with model {' or '.join(MULTIMODAL_MODELS)}; it is {model or 'not set'}"
+        raise _refusal(merger, "multimodal.enabled", True, allowed)
+    if search.fallback != "none":
+        allowed = '"none" while multimodal.enabled is true, since no other provider takes images and audio'
+        raise _refusal(merger, "fallback", search.fallback, allowed)
+
+
+def check_store_is_own(agent_id: str, agents: Agents, root: Layer, merger: Merger) -> None:
+    """Two agents must not share an index file: each would throw away what the other one wrote."""
+    paths = {name: _stored_at(entries, root, merger) for name, entries in agents.entries.items()}
+    path = paths.pop(agent_id)
+    if path is None or "{agentId}" in path or path not in paths.values():
+        return
+    other = next(name for name, theirs in paths.items() if theirs == path)
+    allowed = f'a path with {{agentId}} in it, because agent "{other}" has the same'
+    raise _refusal(merger, "store.path", path, allowed)
+
+
+def _stored_at(entries: Sequence[Layer], root: Layer, merger: Merger) -> str | None:
+    """What the file says of an agent's index file, unread."""
+    quiet = Merger(merger.reader)
+    for layer in search_layers(root, agent_holders(root, entries, quiet), quiet):
+        store = layer.values.get("store")
+        if isinstance(store, dict) and "path" in store:
+            return store["path"] if isinstance(store["path"], str) else None
+    return None
+
+
+# ---- keys and hosts ----------------------------------------------------------------------------------
+
+
+def check_key_stays_home(search: MemorySearch, layers: Sequence[Layer], merger: Merger) -> None:
+    """An agent's own endpoint must not be sent a key or header that the defaults hold for another host."""
+    own, shared = _remote(layers, "agent"), _remote(layers, "file")
+    if not own.get("baseUrl") or search.provider in {"none", "bundled", "local"}:
+        return
+    replaced = {name.lower() for name in own.get("headers", {})}
+    inherited = ["apiKey"] if shared.get("apiKey") and "apiKey" not in own else []
+    inherited += [
+        f"headers.{name}"
+        for name in shared.get("headers", {})
+        if is_secret(name) and name.lower() not in replaced
+    ]
+    try:
+        address = merger.reader.substituted(shared.get("baseUrl") or "", "remote.baseUrl")
+    except MissingVariable:
+        address = ""  # nothing else needs it here
+    if inherited and _host(search.remote.base_url) != _host(address):
+        raise _refusal(
+            merger,
+            "remote.baseUrl",
+            search.remote.base_url,
+            f"the host that the defaults' remote.{inherited[0]} is for, or any with one of its own beside it",
+        )
+
+
+def _remote(layers: Sequence[Layer], level: str) -> dict[str, Any]:
+    """`remote` as one level of the file says it. Its form has been checked already."""
+    merged: dict[str, Any] = {}
+    for layer in reversed(layers):
+        if layer.level == level:
+            merged |= layer.values.get("remote", {})
+    return merged
+
+
+def is_secret(header: str) -> bool:
+    """Whether a header's name says that its value lets somebody in."""
+    words = ("auth", "key", "token", "secret", "cookie", "password", "credential", "session", "signature")
+    return any(word in header.lower() for word in words)
+
+
+def _host(url: str | None) -> tuple[str, str | None, int | None]:
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url or "")
+    return parts.scheme.lower(), parts.hostname, parts.port

@@ -1,0 +1,74 @@
+"""Settings that are understood and checked but not acted upon yet. A row goes when its feature comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .merge import Merger
+from .related import MemorySection
+from .schema import MemorySearch
+
+
+class Pending(NamedTuple):
+    """One such setting."""
+
+    key: str
+    is_asked_for: Callable[[MemorySearch, MemorySection], bool]
+    what: str
+    """May name values: {0} is the memory search, {1} the memory section."""
+    instead: str
+    """What happens, or with `refused` what to do."""
+    refused: bool = False
+
+
+PENDING = (
+    Pending(
+        "memorySearch.store.driver", lambda search, _: search.store.driver == "postgres",
+        "the postgres store", 'use "sqlite"', refused=True,
+    ),
+    Pending(
+        "memorySearch.provider", lambda search, _: search.provider not in {"auto", "bundled", "none"},
+        'embedding through "{0.provider}"', "search is by keyword only",
+    ),
+    Pending(
+        "memorySearch.fallback", lambda search, _: search.fallback != "none",
+        'falling back to "{0.fallback}"', "search is by keyword when the provider fails",
+    ),
+    Pending(
+        "memorySearch.remote.batch.enabled", lambda search, _: search.remote.batch.enabled,
+        "embedding by batch jobs", "texts are embedded directly",
+    ),
+    Pending(
+        "memorySearch.multimodal.enabled", lambda search, _: search.multimodal.enabled,
+        "indexing of images and audio", "only Markdown is indexed",
+    ),
+    Pending(
+        "memorySearch.experimental.sessionMemory", lambda search, _: search.experimental.session_memory,
+        "session memory", "only notes are searched",
+    ),
+    Pending(
+        "memorySearch.sync.intervalMinutes", lambda search, _: search.sync.interval_minutes > 0,
+        "looking for changes at intervals", "changes are found when searching and indexing",
+    ),
+    Pending(
+        "memory.backend", lambda _, memory: memory.backend == "qmd",
+        "the QMD backend", "the built-in index answers",
+    ),
+)  # fmt: skip
+
+
+def note_pending(
+    search: MemorySearch, memory: MemorySection, merger: Merger, *, only_errors: bool = False
+) -> None:
+    """Warn of each setting that is asked for and not available yet. ConfigError where nothing helps."""
+    for row in PENDING:
+        if not row.is_asked_for(search, memory):
+            continue
+        origin = merger.origins.get(row.key)
+        message = f"{origin.place if origin else row.key}: {row.what.format(search, memory)}"
+        message += f" is not available yet in this version; {row.instead}"
+        if row.refused:
+            raise merger.reader.error(message)
+        if not only_errors:
+            merger.note(message)

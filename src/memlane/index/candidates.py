@@ -1,0 +1,164 @@
+"""The questions a search asks of the tables: who matches these terms, who lies near this vector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import apsw
+
+from ..embed.base import Vector
+from ..values import Filters
+from . import schema
+from .analyze import BM25_WEIGHTS, match_expression
+from .database import select, select_value
+from .store import KeywordCandidate, Passage, VectorCandidate
+from .vectors import SLACK, VectorEngine, exact_cosines
+
+
+_PASSAGE_COLUMNS = (
+    "c.id, f.path, f.location, f.source, c.start_line, c.end_line, c.heading, c.text, f.day, f.evergreen,"
+    " f.mtime_ns"
+)
+
+
+def matching(
+    connection: apsw.Connection, generation: int, terms: Sequence[str], *, filters: Filters, limit: int
+) -> list[KeywordCandidate]:
+    """The chunks of a generation that match any of the terms, best BM25 first.
+
+    Walks the full-text table in rank order, so that filters are applied inside and `evidence` is asked of
+    the returned rows alone.
+    """
+    table = schema.terms_table(generation)
+    condition, bindings = filter_condition(filters)
+    joined = "JOIN chunks c ON c.id = t.rowid JOIN files f ON f.id = c.file AND " if condition else ""
+    weights = ", ".join(map(str, BM25_WEIGHTS))
+    rows = select(
+        connection,
+        f"SELECT t.rowid, -t.rank, evidence({table}) FROM {table} t {joined}{condition}"  # noqa: S608
+        f" WHERE {table} MATCH ? AND t.rank MATCH 'bm25({weights})' ORDER BY t.rank LIMIT ?",
+        *bindings,
+        match_expression(terms),
+        limit,
+    )
+    return [KeywordCandidate(chunk, bm25, tuple(map(int, matched.split()))) for chunk, bm25, matched in rows]
+
+
+def document_frequencies(connection: apsw.Connection, generation: int, terms: Sequence[str]) -> list[int]:
+    """In how many chunks of a generation each term occurs."""
+    words = f"{schema.terms_table(generation)}_words"
+    statement = f"SELECT doc FROM {words} WHERE term = ?"  # noqa: S608
+    return [select_value(connection, statement, term) or 0 for term in terms]
+
+
+def nearest(
+    connection: apsw.Connection,
+    engine: VectorEngine,
+    space: int,
+    query: Vector,
+    *,
+    filters: Filters,
+    limit: int,
+) -> list[VectorCandidate]:
+    """The chunks of a space nearest to the query, best first, ties by id."""
+    table = schema.vectors_table(space)
+    condition, bindings = filter_condition(filters)
+    relation = f"FROM {table} WHERE vector IS NOT NULL"
+    if condition:
+        relation = (
+            f"FROM {table} v JOIN chunks c ON c.id = v.chunk JOIN files f ON f.id = c.file"
+            f" WHERE v.vector IS NOT NULL AND {condition}"
+        )
+    proposed = engine.nearest(connection, query, (relation, bindings), limit + SLACK)
+    cosines = exact_cosines(query, stored_vectors(connection, space, proposed))
+    ranked = sorted(cosines.items(), key=lambda item: (-item[1], item[0]))
+    return [VectorCandidate(chunk, cosine) for chunk, cosine in ranked[:limit]]
+
+
+def stored_vectors(
+    connection: apsw.Connection, space: int, chunks: Sequence[int]
+) -> list[tuple[int, Vector]]:
+    """The vectors of these chunks, where they have one."""
+    rows = select(
+        connection,
+        f"SELECT chunk, vector FROM {schema.vectors_table(space)}"  # noqa: S608
+        f" WHERE vector IS NOT NULL AND chunk IN ({_marks(chunks)})",
+        *chunks,
+    )
+    return [(chunk, vector) for chunk, vector in rows]
+
+
+def vectors_by_digest(
+    connection: apsw.Connection, spaces: Sequence[int], digests: Sequence[bytes]
+) -> dict[bytes, Vector]:
+    """The vectors that these spaces hold for the texts with these digests."""
+    found: dict[bytes, Vector] = {}
+    for space in spaces:
+        statement = (
+            f"SELECT v.vector FROM chunks c JOIN {schema.vectors_table(space)} v ON v.chunk = c.id"  # noqa: S608
+            " WHERE c.digest = ? AND v.vector IS NOT NULL LIMIT 1"
+        )
+        for digest in digests:
+            vector = select_value(connection, statement, digest)
+            if vector is not None:
+                found[digest] = vector
+    return found
+
+
+def count_vectors(connection: apsw.Connection, space: int) -> tuple[int, int]:
+    """How many chunks have a vector in a space, and how many were refused one."""
+    ((vectors, refused),) = select(
+        connection,
+        f"SELECT count(vector), count(problem) FROM {schema.vectors_table(space)}",  # noqa: S608
+    )
+    return vectors, refused
+
+
+def stored_passages(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Passage]:
+    """The chunks with these ids, by id."""
+    rows = select(
+        connection,
+        f"SELECT {_PASSAGE_COLUMNS} FROM chunks c JOIN files f ON f.id = c.file"  # noqa: S608
+        f" WHERE c.id IN ({_marks(chunks)})",
+        *chunks,
+    )
+    return {
+        chunk: Passage(
+            chunk, *fields, day=date.fromisoformat(day) if day else None, evergreen=bool(evergreen), mtime_ns=mtime
+        )
+        for chunk, *fields, day, evergreen, mtime in rows
+    }
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def evidence(api: apsw.FTS5ExtensionApi, *_: object) -> str:
+    """Which of the query's phrases the row at hand holds, as indexes joined by spaces.
+
+    An auxiliary function of FTS5.
+    """
+    return " ".join(str(phrase) for phrase in range(api.phrase_count) if api.phrase_columns(phrase))
+
+
+def filter_condition(filters: Filters) -> tuple[str, list[object]]:
+    """The SQL condition over `files f` for the filters, with its bindings; empty when nothing is filtered."""
+    conditions: list[str] = []
+    bindings: list[object] = []
+    if filters.source:
+        conditions.append("f.source = ?")
+        bindings.append(filters.source)
+    if filters.path:
+        conditions.append("f.path GLOB ?")
+        bindings.append(filters.path)
+    if filters.since:
+        conditions.append("f.day >= ?")
+        bindings.append(filters.since.isoformat())
+    if filters.until:
+        conditions.append("f.day <= ?")
+        bindings.append(filters.until.isoformat())
+    if not filters.curated:
+        conditions.append("NOT f.curated")
+    return " AND ".join(conditions), bindings

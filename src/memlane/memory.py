@@ -1,0 +1,282 @@
+"""Memory: opens the rooms, wires them together and closes them. What they do is in the rooms."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from .clock import Clock, SystemClock, zone_named
+from .config import AgentSettings, Configuration, load_config
+from .errors import UsageError
+from .events import Observer, SilentObserver
+from .values import Excerpt, Filters, SearchResult, SessionContext, Source, Status, SyncReport, Why, Written
+from .workspace import ExtraPath, Workspace
+
+if TYPE_CHECKING:
+    from .backends.base import Backend
+    from .embed.base import Embedder
+    from .embed.select import Choice
+    from .tools import Tool
+
+_FRESH_SECONDS = 2.0
+"""A search looks at the tree again when the last look is older than this."""
+
+
+class Memory:
+    """The memory of one agent.
+
+    ```
+    with Memory.open(workspace="notes") as memory:
+        for hit in memory.search("what did we decide about the router?"):
+            print(hit.score, hit.path, hit.start_line, hit.snippet)
+    ```
+
+    Thread-safe. Nothing is opened before it is needed: reading and writing notes touch no index.
+    """
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        *,
+        home: Path,
+        observer: Observer | None = None,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+    ) -> None:
+        """Memory under settings that are loaded already; `Memory.open` loads them.
+
+        `embedder` takes the place of the configured provider.
+        """
+        self.settings = settings
+        self.clock: Clock = clock or SystemClock(zone_named(settings.user_timezone))
+        self._observer: Observer = observer or SilentObserver()
+        self._embedder = embedder
+        extra_paths = tuple(
+            ExtraPath(extra.path, extra.pattern, extra.evergreen)
+            for extra in settings.memory_search.extra_paths
+        )
+        self.workspace = Workspace(settings.workspace, extra_paths, home=home)
+        self._looked = float("-inf")
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        agent: str | None = None,
+        workspace: str | Path | None = None,
+        config: str | Path | None = None,
+        state_dir: str | Path | None = None,
+        environ: Mapping[str, str] | None = None,
+        observer: Observer | None = None,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+    ) -> Self:
+        """The memory of an agent, by default the configured default agent.
+
+        Raises ConfigError when the configuration cannot be used, UsageError for an unknown agent.
+        """
+        home = Path.home()
+        configuration = read_configuration(
+            workspace=workspace, config=config, state_dir=state_dir, environ=environ, home=home
+        )
+        return cls(configuration.agent(agent), home=home, observer=observer, clock=clock, embedder=embedder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def agent(self) -> str:
+        """The agent's id."""
+        return self.settings.agent_id
+
+    def search(
+        self,
+        query: str,
+        *,
+        max_results: int | None = None,
+        min_score: float | None = None,
+        source: Source | None = None,
+        path: str | None = None,
+        since: date | None = None,
+        until: date | None = None,
+        session: str | None = None,
+        explain: bool = False,
+        sync: bool | None = None,
+    ) -> SearchResult:
+        """Passages that answer a query, best first.
+
+        `source`, `path` (a glob), `since` and `until` limit what is searched. `session` is the key of the
+        session that asks: one that is not private never sees MEMORY.md. `sync` says whether to look for
+        changed notes first; by default as configured. An empty result says why.
+
+        Raises UsageError for values out of range, WorkspaceError when the workspace is missing, StoreError
+        when the index cannot be used.
+        """
+        from .search.settings import SearchRequest
+        from .sessions.keys import session_from_key
+
+        defaults = self.settings.memory_search.query
+        wanted = defaults.max_results if max_results is None else max_results
+        minimum = defaults.min_score if min_score is None else min_score
+        if wanted < 1:
+            raise UsageError(f"maxResults must be at least 1, not {wanted}")
+        if not 0 <= minimum <= 1:
+            raise UsageError(f"minScore must lie between 0 and 1, not {minimum}")
+        if since and until and since > until:
+            raise UsageError(f"since ({since}) is later than until ({until})")
+        if not self.settings.enabled:
+            return self._disabled()
+        asker = session_from_key(session)
+        stale = not self._refresh(self.settings.memory_search.sync.on_search if sync is None else sync, query)
+        citations = self.settings.memory.citations
+        request = SearchRequest(
+            query,
+            wanted,
+            minimum,
+            cite=citations == "on" or (citations == "auto" and asker.is_direct_chat),
+            explain=explain,
+        )
+        filters = Filters(source, path, since, until, curated=asker.private)
+        return replace(self._backend.search(request, filters), citations=citations, stale=stale)
+
+    def get(
+        self, path: str, *, start: int = 1, lines: int | None = None, session: str | None = None
+    ) -> Excerpt:
+        """Exact lines of a note. A note that does not exist yet gives an empty excerpt.
+
+        Raises PathRefused for anything that is not memory, UsageError for line numbers below 1,
+        WorkspaceError when the file cannot be read.
+        """
+        from .sessions.keys import session_from_key
+        from .workspace import read_lines
+
+        curated = session_from_key(session).private
+        return read_lines(self.workspace, path, start=start, lines=lines, curated=curated)
+
+    def remember(self, text: str, *, durable: bool = False, heading: str | None = None) -> Written:
+        """Append to today's daily log, or with `durable` to MEMORY.md (under `heading` when given).
+
+        Raises UsageError for an empty text, WorkspaceError when the note cannot be written.
+        """
+        from .workspace import remember
+
+        self._looked = float("-inf")
+        return remember(self.workspace, text, clock=self.clock, durable=durable, heading=heading)
+
+    def context(self, session: str | None = None) -> SessionContext:
+        """What an agent should have in its prompt when a session starts."""
+        from .sessions.keys import session_from_key
+        from .workspace import session_context
+
+        return session_context(self.workspace, session_from_key(session), today=self.clock.today())
+
+    def sync(self, *, force: bool = False, reason: str = "command", wait: float = 30.0) -> SyncReport:
+        """Bring the index up to date with the notes. `force` reads and stores every note again."""
+        report = self._backend.sync(reason, force=force, wait=wait)
+        self._looked = monotonic()
+        return report
+
+    def status(self, *, deep: bool = False) -> Status:
+        """What is indexed, from where, how fresh, and by which provider. `deep` tries the provider too."""
+        return self._backend.status(deep=deep)
+
+    def tools(self, *, session: str | None = None) -> list[Tool]:
+        """The tools for an agent's model, with JSON schemas; calling one never raises."""
+        from .tools import tools_for
+
+        return tools_for(self, session=session)
+
+    def close(self) -> None:
+        """Let go of everything that was opened. Closing twice is harmless."""
+        if "_backend" in self.__dict__:
+            self._backend.close()
+
+    @cached_property
+    def _backend(self) -> Backend:
+        from .backends.builtin import BuiltinBackend, IndexSettings
+        from .index.sync import Chunking
+        from .search.settings import SearchSettings
+
+        search = self.settings.memory_search
+        hybrid = search.query.hybrid
+        return BuiltinBackend(
+            self.workspace,
+            IndexSettings(
+                agent=self.agent,
+                store_path=self.settings.store_path,
+                vector_extension=search.store.vector.enabled,
+                extension_path=Path(extension) if (extension := search.store.vector.extension_path) else None,
+                chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
+                cache_enabled=search.cache.enabled,
+                cache_entries=search.cache.max_entries,
+            ),
+            SearchSettings(
+                hybrid=hybrid.enabled,
+                vector_weight=hybrid.vector_weight,
+                text_weight=hybrid.text_weight,
+                candidate_multiplier=hybrid.candidate_multiplier,
+                fusion=hybrid.fusion,
+                mmr=hybrid.mmr.enabled,
+                mmr_lambda=hybrid.mmr.lambda_,
+                decay=hybrid.temporal_decay.enabled,
+                half_life_days=hybrid.temporal_decay.half_life_days,
+            ),
+            choose=self._choose_provider,
+            observer=self._observer,
+            clock=self.clock,
+        )
+
+    def _choose_provider(self) -> Choice:
+        from .embed.base import CheckedEmbedder
+        from .embed.select import Choice, choose_provider
+
+        if self._embedder is not None:
+            return Choice(CheckedEmbedder(self._embedder), (f"{self._embedder.id}: passed in by the host",))
+        return choose_provider(self.settings.memory_search.provider)
+
+    def _refresh(self, wanted: bool, query: str) -> bool:
+        """Sync before a search when the last look is old enough. Gives whether the index is up to date."""
+        if not wanted or not query.strip() or monotonic() - self._looked < _FRESH_SECONDS:
+            return True
+        return self.sync(reason="search", wait=2.0).complete
+
+    def _disabled(self) -> SearchResult:
+        why = Why("disabled", f"Memory search disabled. {self.settings.disabled_reason}".strip())
+        return SearchResult((), "none", None, "keyword", why=why)
+
+
+def read_configuration(
+    *,
+    workspace: str | Path | None = None,
+    config: str | Path | None = None,
+    state_dir: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    home: Path | None = None,
+) -> Configuration:
+    """The configuration in force here: this and `Memory.open` alone read the environment.
+
+    Relative paths given as arguments start at the working directory. Raises ConfigError.
+    """
+
+    def located(path: str | Path | None) -> Path | None:
+        return None if path is None else Path(path).expanduser().absolute()
+
+    return load_config(
+        environ=os.environ if environ is None else environ,
+        home=home or Path.home(),
+        config_file=located(config),
+        state_dir=located(state_dir),
+        workspace=located(workspace),
+    )

@@ -1,0 +1,116 @@
+"""The two legs of a search. Each gives what it can; one that fails says why and leaves the other alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..embed.base import Embedder, NoVector, Vector
+from ..errors import EmbeddingError, StoreError
+from ..index.analyze import query_terms
+from ..index.identity import space_identity
+from ..index.store import Store
+from ..values import Filters
+from .fuse import KeywordEvidence, VectorEvidence, keyword_evidence, term_weights, vector_score
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordLeg:
+    """What the keyword leg found."""
+
+    terms: tuple[str, ...] = ()
+    """The query's searchable terms."""
+    weights: tuple[float, ...] = ()
+    """How much each term tells."""
+    evidence: dict[int, KeywordEvidence] = field(default_factory=dict)
+    """By chunk, best first."""
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorLeg:
+    """What the vector leg found."""
+
+    evidence: dict[int, VectorEvidence] = field(default_factory=dict)
+    """By chunk, best first."""
+    query: Vector | None = None
+    absence: str = ""
+    """Why the leg had no say although nothing went wrong: off, no vectors yet, no known word."""
+    failure: str = ""
+    """What went wrong."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether the leg compared the query with vectors."""
+        return self.query is not None
+
+
+def keyword_leg(store: Store, query: str, *, limit: int, filters: Filters) -> KeywordLeg:
+    """Ask the full-text index for the query's terms, joined by OR."""
+    terms = query_terms(query)
+    if not terms:
+        return KeywordLeg()
+    try:
+        frequencies, total = store.term_frequencies(terms)
+        candidates = store.keyword_candidates(terms, limit=limit, filters=filters)
+    except StoreError as error:
+        return KeywordLeg(tuple(terms), failure=str(error))
+    weights = term_weights(frequencies, total)
+    evidence = keyword_evidence([(found.bm25, found.matched) for found in candidates], weights)
+    return KeywordLeg(
+        tuple(terms),
+        tuple(weights),
+        {found.chunk: judged for found, judged in zip(candidates, evidence, strict=True)},
+    )
+
+
+def vector_leg(
+    store: Store, embedder: Embedder | None, query: str, *, limit: int, filters: Filters
+) -> VectorLeg:
+    """Embed the query and ask for its nearest neighbours, when query and vectors share an identity."""
+    if embedder is None:
+        return VectorLeg(absence="no embedding provider")
+    try:
+        space = store.current_space()
+        if space is None:
+            return VectorLeg(absence="no vectors yet")
+        if space.identity != space_identity(embedder.identity):
+            return VectorLeg(
+                failure=f"the vectors in the index were made by another model than {embedder.id}"
+                f" ({embedder.model}); memlane index makes new ones"
+            )
+        vector = embedder.embed_query(query)
+        if isinstance(vector, NoVector):
+            return VectorLeg(absence=f"the query has no vector: {vector.reason}")
+        if space.dimensions and len(vector) != 4 * space.dimensions:
+            return VectorLeg(
+                failure=f"{embedder.id} ({embedder.model}) answers {len(vector) // 4} dimensions, the index"
+                f" has {space.dimensions}; memlane index makes new vectors"
+            )
+        candidates = store.vector_candidates(vector, limit=limit, filters=filters)
+    except (EmbeddingError, StoreError) as error:
+        return VectorLeg(failure=str(error))
+    unrelated = embedder.unrelated_cosine
+    return VectorLeg(
+        {
+            found.chunk: VectorEvidence(rank, found.cosine, vector_score(found.cosine, unrelated))
+            for rank, found in enumerate(candidates, start=1)
+        },
+        query=vector,
+    )
+
+
+def complete_cosines(leg: VectorLeg, store: Store, chunks: Sequence[int], unrelated: float) -> VectorLeg:
+    """The leg with the cosines of further chunks, which the other leg found.
+
+    With them a chunk's score no longer depends on how deep the candidate lists go.
+    """
+    missing = [chunk for chunk in chunks if chunk not in leg.evidence]
+    if leg.query is None or not missing:
+        return leg
+    known = store.cosines(leg.query, missing)
+    added = {
+        chunk: VectorEvidence(None, cosine, vector_score(cosine, unrelated))
+        for chunk, cosine in known.items()
+    }
+    return VectorLeg({**leg.evidence, **added}, leg.query, leg.absence, leg.failure)

@@ -1,0 +1,38 @@
+"""What a search can be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Fusion = Literal["weighted", "rrf"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """`memorySearch.query` of an agent, as the pipeline needs it."""
+
+    max_results: int = 6
+    min_score: float = 0.35
+    hybrid: bool = True
+    """False: the vector leg alone, where there is one."""
+    vector_weight: float = 0.7
+    text_weight: float = 0.3
+    candidate_multiplier: int = 4
+    fusion: Fusion = "weighted"
+    mmr: bool = False
+    mmr_lambda: float = 0.7
+    decay: bool = False
+    half_life_days: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One question, with what it overrides."""
+
+    query: str
+    max_results: int
+    min_score: float
+    cite: bool = False
+    """Give each result its citation, `path#Lstart-Lend`."""
+    explain: bool = False

@@ -1,0 +1,54 @@
+"""`memlane config check` and `memlane config schema`."""
+
+from __future__ import annotations
+
+import click
+
+from ...memory import read_configuration
+from .options import Place, memory_options, print_json
+
+
+@click.group("config")
+def config_command() -> None:
+    """Check the configuration, or print its schema."""
+
+
+@config_command.command("check")
+@memory_options
+def check_command(place: Place) -> None:
+    """Print every setting in force and where it comes from."""
+    from ...config import describe
+
+    configuration = read_configuration(
+        workspace=place.workspace, config=place.config, state_dir=place.state_dir
+    )
+    settings = configuration.agent(place.agent)
+    rows = describe(settings)
+    warnings = [*configuration.warnings, *settings.warnings]
+    if place.as_json:
+        print_json(
+            {
+                "file": str(configuration.file),
+                "exists": configuration.exists,
+                "agent": settings.agent_id,
+                "settings": [{"key": key, "value": value, "origin": origin} for key, value, origin in rows],
+                "warnings": warnings,
+            }
+        )
+        return
+    found = "" if configuration.exists else " (not there; all defaults)"
+    click.echo(f"Configuration: {configuration.file}{found}\nAgent: {settings.agent_id}\n")
+    width = max(len(key) for key, _, _ in rows)
+    for key, value, origin in rows:
+        click.echo(f"{key:<{width}}  {value}  [{origin}]")
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
+
+
+@config_command.command("schema")
+@click.option("--json", "as_json", is_flag=True, help="The schema is JSON in any case.")
+def schema_command(as_json: bool) -> None:  # noqa: ARG001
+    """Print the JSON Schema of the memory settings."""
+    from ...config import json_schema
+
+    print_json(json_schema())

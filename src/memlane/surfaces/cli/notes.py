@@ -1,0 +1,102 @@
+"""The commands that read and write notes: `init`, `get`, `remember`, `context`. None touches the index."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from ...errors import UsageError
+from ...tools import excerpt_json, written_json
+from .options import Place, memory_options, print_json
+
+
+@click.command("init")
+@memory_options
+def init_command(place: Place) -> None:
+    """Make a workspace; what exists already is left as it is."""
+    from ...workspace import create_workspace
+
+    with place.open() as memory:
+        made = [
+            str(Path(item)) for item in create_workspace(memory.workspace.root, today=memory.clock.today())
+        ]
+        root = memory.workspace.root
+    if place.as_json:
+        print_json({"workspace": str(root), "made": made})
+    elif made:
+        click.echo(f"Made in {root}:")
+        click.echo("\n".join(f"  {item}" for item in made))
+    else:
+        click.echo(f"{root} is a workspace already; nothing was changed.")
+
+
+@click.command("get")
+@click.argument("path")
+@click.option("--from", "start", type=int, default=1, show_default=True, help="First line.")
+@click.option("--lines", type=int, help="How many lines.")
+@memory_options
+def get_command(place: Place, path: str, start: int, lines: int | None) -> None:
+    """Print exact lines of a note."""
+    with place.open() as memory:
+        excerpt = memory.get(path, start=start, lines=lines)
+    if place.as_json:
+        print_json(excerpt_json(excerpt))
+        return
+    if not excerpt.exists:
+        click.echo(f"{path} does not exist yet.", err=True)
+    elif excerpt.eof:
+        click.echo(f"{path} ends before line {start}.", err=True)
+    elif excerpt.lines:
+        click.echo(excerpt.text.removesuffix("\n"))
+    if excerpt.truncated:
+        click.echo(f"… more follows: --from {excerpt.next_start}", err=True)
+
+
+@click.command("remember")
+@click.argument("text", nargs=-1)
+@click.option("--durable", is_flag=True, help="Write to MEMORY.md instead of today's log.")
+@click.option("--heading", help="With --durable: the section, made when it is missing.")
+@memory_options
+def remember_command(place: Place, text: tuple[str, ...], durable: bool, heading: str | None) -> None:
+    """Append to today's log, or to MEMORY.md. TEXT may be - to read standard input."""
+    entry = _standard_input() if text == ("-",) else " ".join(text)
+    with place.open() as memory:
+        written = memory.remember(entry, durable=durable, heading=heading)
+    if place.as_json:
+        print_json(written_json(written))
+    elif written.added:
+        click.echo(f"Remembered in {written.path}, line {written.line}.")
+    else:
+        click.echo(f"Stands in {written.path} already, line {written.line}; nothing was added.")
+
+
+@click.command("context")
+@click.option("--session", help="Session key; without one, the owner's main session.")
+@memory_options
+def context_command(place: Place, session: str | None) -> None:
+    """Print what an agent should know when a session starts."""
+    with place.open() as memory:
+        context = memory.context(session)
+    if place.as_json:
+        print_json(
+            {
+                "sessionKind": context.session_kind,
+                "files": [asdict(part) for part in context.parts],
+                "withheld": list(context.withheld),
+                "text": context.text,
+            }
+        )
+    elif context.text:
+        click.echo(context.text)
+    else:
+        click.echo("There is nothing to show yet.", err=True)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"standard input is not UTF-8: invalid byte at {error.start}") from error

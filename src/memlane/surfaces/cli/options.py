@@ -1,0 +1,89 @@
+"""What several commands share: their options, and opening memory by them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from ...memory import Memory, read_configuration
+from ..render import TerminalObserver
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which memory a command is about, and how it answers."""
+
+    agent: str | None
+    workspace: str | None
+    config: str | None
+    state_dir: str | None
+    as_json: bool
+    verbose: bool = False
+
+    def open(self, agent: str | None = None) -> Memory:
+        """Open the memory of an agent, the one named on the command line unless given."""
+        return Memory.open(
+            agent=agent or self.agent,
+            workspace=self.workspace,
+            config=self.config,
+            state_dir=self.state_dir,
+            observer=TerminalObserver(progress=sys.stderr.isatty() and not self.as_json),
+        )
+
+    def agents(self) -> tuple[str, ...]:
+        """The agent named on the command line, else every configured one."""
+        if self.agent:
+            return (self.agent,)
+        return read_configuration(
+            workspace=self.workspace, config=self.config, state_dir=self.state_dir
+        ).agent_ids
+
+
+def memory_options(command: _Command) -> _Command:
+    """Add the options that say which memory is meant, and pass them on as one `Place`."""
+
+    @click.option("--agent", help="Agent id; the default agent unless given.")
+    @click.option(
+        "--workspace", type=click.Path(), help="Folder with the notes, instead of the configured one."
+    )
+    @click.option("--config", type=click.Path(), help="Configuration file.")
+    @click.option("--state-dir", type=click.Path(), help="Where indexes are kept.")
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+    @click.option("--debug", is_flag=True, help="Show where an error arose.")
+    @wraps(command)
+    def with_place(
+        agent: str | None,
+        workspace: str | None,
+        config: str | None,
+        state_dir: str | None,
+        as_json: bool,
+        debug: bool,
+        **options: object,
+    ) -> object:
+        if debug:
+            import logging
+
+            logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
+        return command(Place(agent, workspace, config, state_dir, as_json), **options)
+
+    return with_place  # type: ignore[return-value]  # wraps() keeps the name, not the signature
+
+
+def print_json(document: object) -> None:
+    """The one document of a `--json` command. Text that is not valid Unicode is replaced."""
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    click.echo(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def wants_colour() -> bool:
+    """Whether standard output is a terminal whose user has not asked for plain text."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -1,0 +1,69 @@
+"""Stand-ins for tests of code that uses Memlane: deterministic, offline, observable."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from .embed.base import NoVector, Vector, pack
+from .events import Stage
+
+
+class HashEmbedder:
+    """An embedder whose vectors say which words a text shares with another: hashed bags of words.
+
+    Deterministic on every machine. Counts what it is asked, so that tests can see what was embedded.
+    """
+
+    id = "hash"
+    max_batch_items = 64
+    max_input_tokens = 8192
+    worth_caching = True
+    unrelated_cosine = 0.0
+
+    def __init__(self, dimensions: int = 64, *, model: str = "words") -> None:
+        self.model = model
+        self.dimensions = dimensions
+        self.queries: list[str] = []
+        self.documents: list[str] = []
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        """Provider, model and dimensions."""
+        return {"provider": self.id, "model": self.model, "dimensions": self.dimensions}
+
+    def embed_query(self, text: str) -> Vector | NoVector:
+        """The query's vector."""
+        self.queries.append(text)
+        return self._embed(text)
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector | NoVector]:
+        """The documents' vectors."""
+        self.documents.extend(texts)
+        return [self._embed(text) for text in texts]
+
+    def verify(self) -> None:
+        """Nothing can be wrong with it."""
+
+    def _embed(self, text: str) -> Vector | NoVector:
+        counts = [0.0] * self.dimensions
+        for word in text.lower().split():
+            digest = hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()
+            counts[int.from_bytes(digest[:4], "big") % self.dimensions] += 1.0
+        return pack(counts) if any(counts) else NoVector("no words")
+
+
+class RecordingObserver:
+    """An observer that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self.stages: list[tuple[Stage, int, int]] = []
+
+    def progress(self, stage: Stage, done: int, total: int) -> None:
+        """Keep a step."""
+        self.stages.append((stage, done, total))
+
+    def warning(self, message: str) -> None:
+        """Keep a warning."""
+        self.warnings.append(message)
