@@ -12,13 +12,17 @@ ACCENTED = "e\u0301\u0323"
 CLUSTERS = (FAMILY, WAVE, FLAG, JAMO, ACCENTED, "❤\ufe0f", "1\ufe0f\u20e3", "क्षि")
 
 words = st.sampled_from(
-    ["note", "budget", "naïve", "Привет", "部署方案", "しりとり", "게임을", "：", "a828e60", "x\u2028y", "p\x0bq", "f\x0cg",
-     "r\rs", "n\x85m", "\x00", "\ud800", "\u00a0", "**bold**", "[[link]]", "$", "|", *CLUSTERS]
-)  # fmt: skip
+    [
+        *("note", "budget", "naïve", "Привет", "部署方案", "しりとり", "게임을", "：", "a828e60"),
+        *("x\u2028y", "p\x0bq", "f\x0cg", "r\rs", "n\x85m", "\x00", "\ud800", "\u00a0"),
+        *("**bold**", "[[link]]", "$", "|"),
+        *CLUSTERS,
+    ]
+)
 sentences = st.lists(words, min_size=1, max_size=12).map(" ".join)
 solid = st.lists(words, min_size=1, max_size=60).map("".join)
-huge = st.builds(lambda text, times: text * times, st.sampled_from(["x", "：", " ", "word ", "終わり。", *CLUSTERS]),
-                 st.integers(1, 900))  # fmt: skip
+repeated = st.sampled_from(["x", "：", " ", "word ", "終わり。", *CLUSTERS])
+huge = st.builds(lambda text, times: text * times, repeated, st.integers(1, 900))
 lines = st.one_of(sentences, sentences, sentences, solid, huge)
 
 blanks = st.sampled_from(["", "\n", "   ", "\t\n\n", "\u00a0"])
@@ -32,7 +36,9 @@ fences = st.builds(
     st.booleans(),
 )
 tables = st.lists(st.tuples(sentences, words), max_size=30).map(
-    lambda rows: "\n".join(["| a | b |", "|---|---|", *(f"| {a} | {b} |".replace("\n", " ") for a, b in rows)])
+    lambda rows: "\n".join(
+        ["| a | b |", "|---|---|", *(f"| {a} | {b} |".replace("\n", " ") for a, b in rows)]
+    )
 )
 lists = st.lists(
     st.builds(lambda indent, mark, text: " " * indent + mark + " " + text,
@@ -40,12 +46,17 @@ lists = st.lists(
     min_size=1, max_size=30,
 ).map("\n".join)  # fmt: skip
 quotes = paragraphs.map(lambda text: "> " + text.replace("\n", "\n> "))
-html = st.sampled_from(["<div>\n# no heading\n</div>", "<!--\n\n# no heading\n\n-->", "<pre>\n\n\nx\n</pre>", "<!-- open"])
+html = st.sampled_from(
+    ["<div>\n# no heading\n</div>", "<!--\n\n# no heading\n\n-->", "<pre>\n\n\nx\n</pre>", "<!-- open"]
+)
 blocks = st.one_of(paragraphs, headings, headings, setext, fences, tables, lists, quotes, html, blanks)
 frontmatters = st.sampled_from(
-    ["", "", "---\ntitle: A note\ntags: [a, b]\n---\n", "---\n**LETTERHEAD**\n---\n", "---\n", "+++\nx = 1\n+++\n",
-     "---\n" + "\n".join(f"key{n}: some value or other" for n in range(200)) + "\n---\n"]
-)  # fmt: skip
+    [
+        *("", "", "---\n", "---\n**LETTERHEAD**\n---\n"),
+        *("---\ntitle: A note\ntags: [a, b]\n---\n", "+++\nx = 1\n+++\n"),
+        "---\n" + "\n".join(f"key{n}: some value or other" for n in range(200)) + "\n---\n",
+    ]
+)
 
 structured = st.builds(
     lambda front, parts, gap: front + gap.join(parts),
@@ -53,7 +64,9 @@ structured = st.builds(
     st.lists(blocks, max_size=14),
     st.sampled_from(["\n\n", "\n", "\n\n\n\n"]),
 )
-scrambled = st.text(alphabet=st.sampled_from([*"#-=`~>|* \t\n\n\nab1.<!漢한", "\ud83d", "\U0001f468", "\u200d"]), max_size=400)
+scrambled = st.text(
+    alphabet=st.sampled_from([*"#-=`~>|* \t\n\n\nab1.<!漢한", "\ud83d", "\U0001f468", "\u200d"]), max_size=400
+)
 documents = st.one_of(structured, structured, structured, scrambled, st.text(max_size=200)).map(
     lambda text: text.replace("\r\n", "\n")
 )

@@ -38,7 +38,10 @@ def test_sentences_come_before_words_and_words_before_letters():
     line = "One two three. Four five six seven eight nine ten."
     assert split_line(line, 40) == ["One two three. ", "Four five six seven eight nine ten."]
     assert split_line("alpha beta gamma delta", 14) == ["alpha beta ", "gamma delta"]
-    assert split_line("今日は晴れ。明日は雨が降るでしょう。", 48) == ["今日は晴れ。", "明日は雨が降るでしょう。"]
+    assert split_line("今日は晴れ。明日は雨が降るでしょう。", 48) == [
+        "今日は晴れ。",
+        "明日は雨が降るでしょう。",
+    ]
 
 
 def test_a_character_heavier_than_the_limit_is_cut_inside():

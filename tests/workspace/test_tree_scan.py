@@ -88,19 +88,20 @@ class TestMemoryFiles:
         expected = ["MEMORY.md", "memory/C.md", "memory/b.md", "memory/a/z.md", "memory/a/b/x.md"]
         assert paths(workspace) == expected
 
-    def test_a_deep_tree_is_walked_without_recursion(self, workspace, root):
-        folders = [root / "memory"]
+    def test_a_deep_tree_is_walked_without_recursion(self, workspace, root, monkeypatch):
+        (root / "memory").mkdir()
+        monkeypatch.chdir(root / "memory")
         for _ in range(1200):
-            folders[-1].mkdir()
-            folders.append(folders[-1] / "d")
-        deep = folders[-2] / "deep.md"
-        deep.write_text("x")
+            Path("d").mkdir()
+            os.chdir("d")
+        Path("deep.md").write_text("x")
         try:
-            assert paths(workspace) == ["memory/" + "d/" * 1199 + "deep.md"]
+            assert paths(workspace) == ["memory/" + "d/" * 1200 + "deep.md"]
         finally:
-            deep.unlink()
-            for folder in reversed(folders[:-1]):
-                folder.rmdir()
+            Path("deep.md").unlink()
+            for _ in range(1200):
+                os.chdir("..")
+                Path("d").rmdir()
 
     def test_a_relative_workspace_cannot_be_meant(self):
         with pytest.raises(UsageError, match="must be an absolute path, not 'notes'"):

@@ -67,13 +67,15 @@ def _words(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
 
 def _number(schema: dict[str, Any]) -> str:
     noun = "a whole number" if schema["type"] == "integer" else "a number"
-    low, high, above = (schema.get(name) for name in ("minimum", "maximum", "exclusiveMinimum"))
-    bound = f"above {above:g}" if above is not None else f"at least {low}" if low is not None else ""
-    if high is None:
-        return f"{noun} {bound}".strip()
-    if low is not None and high < 10**9:
-        return f"{noun} from {low:g} to {high:g}"
-    return f"{noun} {bound}, at most {high:,.0f}"
+    low, high, above = (_digits(schema.get(name)) for name in ("minimum", "maximum", "exclusiveMinimum"))
+    if low and high and schema["maximum"] < 10**9:
+        return f"{noun} from {low} to {high}"
+    bound = f" above {above}" if above else f" at least {low}" if low else ""
+    return f"{noun}{bound}, at most {high}" if high else f"{noun}{bound}"
+
+
+def _digits(number: float | None) -> str:
+    return "" if number is None else f"{int(number):,}" if number == int(number) else f"{number:g}"
 
 
 def _listed(words: list[str]) -> str:

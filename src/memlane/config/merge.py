@@ -116,7 +116,7 @@ class Merger(Struct, frozen=True):
                 self._note_below(key.section, self.below(layer, key.name))
 
     def _note_unknown(self, section: type[Section], keys: Sequence[Key], layer: Layer) -> None:
-        known = {key.name for key in keys}
+        known = {*section.groups, *(key.name for key in keys)}
         for name in layer.values:
             if name in known:
                 continue

@@ -53,6 +53,7 @@ class General(Section, frozen=True):
     """What else memory needs to know of an agent."""
 
     shared: ClassVar[bool] = True
+    groups: ClassVar[tuple[str, ...]] = ("memorySearch", "memory", "compaction", "sandbox")
 
     workspace: Annotated[
         Location, Meta(description="The folder of the notes; unset means `<state dir>/workspace`.")

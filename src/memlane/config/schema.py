@@ -39,6 +39,8 @@ class Section(Struct, frozen=True, rename="camel"):
 
     shared: ClassVar[bool] = False
     """The rest of the platform keeps keys of its own in there, which are none of memory's business."""
+    groups: ClassVar[tuple[str, ...]] = ()
+    """Names of groups that stand beside the keys and are read on their own."""
 
 
 class ExtraPath(Section, frozen=True):

@@ -32,13 +32,14 @@ def diversify(
 ) -> list[Pick]:
     """Pick up to `limit` candidates, each time the one with the best `λ × relevance − (1 − λ) × likeness`.
 
-    Relevance is the score scaled to 0..1 over the candidates, likeness the greatest Jaccard similarity to
-    what was picked before. `trade_off` (λ) 1 gives the order of the scores, 0 the greatest diversity. Equal
-    candidates are taken in the given order, so `scores` should come sorted.
+    Relevance is the score as a share of the best one, likeness the greatest Jaccard similarity to what was
+    picked before. (Scaling from the lowest score instead would call the last of a few good candidates
+    worthless, and near-duplicates of the first would push it out.) `trade_off` (λ) 1 gives the order of the
+    scores, 0 the greatest diversity. Equal candidates are taken in the given order, so `scores` should come
+    sorted.
     """
-    low, high = min(scores, default=0.0), max(scores, default=0.0)
-    spread = high - low
-    relevance = [(score - low) / spread if spread else 1.0 for score in scores]
+    best = max(scores, default=0.0)
+    relevance = [score / best if best > 0 else 1.0 for score in scores]
     likeness = [0.0] * len(scores)
     nearest: list[int | None] = [None] * len(scores)
     left = list(range(len(scores)))

@@ -107,11 +107,8 @@ def _part(entry: FileEntry, text: str, limit: int) -> ContextPart:
     else:
         count = _end_of_beginning(lines, found, room)
         kept, left_out = lines[:count], (count + 1, len(lines))
-        touched = [
-            heading
-            for heading, end in zip(found, [*(after.line for after in found[1:]), len(lines)], strict=True)
-            if end > count
-        ]
+        ends = [*(after.line for after in found[1:]), len(lines)]
+        touched = [heading for heading, end in zip(found, ends, strict=False) if end > count]
     omitted = len(text) - len("\n".join(kept))
     titles = tuple(heading.title for heading in touched if heading.title)
     notice = _notice(left_out, omitted, titles)

@@ -15,6 +15,7 @@ _STRUCTURE = r"\A {0,3}(?=#{1,6}(?:[ \t]|$)|(?:=+|-+)[ \t]*$|<!--)"
 """Before a heading's mark, the line under an underlined heading, or a comment that may never end."""
 _RULE = r"[- \t]+"
 _INDENT = "  "
+_BOM = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ def entry_of(text: str, *, time: str = "") -> Entry:
 
 def heading_of(text: str) -> str:
     """The title for a heading: one line, without `#` marks. Raises UsageError when nothing is left of it."""
-    title = re.sub(r"^#{1,6}(?: |$)|(?:^| )#+$", "", " ".join(_storable(text).split())).strip()
+    title = re.sub(r"^#{1,6}(?: |$)", "", " ".join(_storable(text).split()))
+    title = re.sub(r"(?:^| )#+$", "", title)
     if not title:
         raise UsageError("the heading is empty")
     return title
@@ -79,7 +81,7 @@ def heading_of(text: str) -> str:
 
 def standing_line(old: str, entry: Entry) -> int | None:
     """The 1-based line at which the entry's text stands in the note already, at whatever time."""
-    lines = [line.rstrip() for line in old.removeprefix("\ufeff").split("\n")]
+    lines = [line.rstrip() for line in old.removeprefix(_BOM).split("\n")]
     first, *rest = entry.block()
     for number, line in enumerate(lines):
         if lines[number + 1 : number + 1 + len(rest)] != rest:
@@ -98,11 +100,11 @@ def insertion(old: str, entry: Entry, *, opening: str, heading: str | None = Non
     """
     lines = old.split("\n")
     at, before = len(old), ""
-    if not old.removeprefix("\ufeff").strip():
+    if not old.removeprefix(_BOM).strip():
         before = opening + (f"## {heading}\n\n" if heading else "")
     elif heading:
         at, before = _under(heading, lines)
-    if at == len(old) and lines[-1].removeprefix("\ufeff"):
+    if at == len(old) and old not in {"", _BOM} and lines[-1]:
         before = f"\n{before}"
     text = before + entry.written()
     line = old.count("\n", 0, at) + before.count("\n") + 1
@@ -111,7 +113,7 @@ def insertion(old: str, entry: Entry, *, opening: str, heading: str | None = Non
 
 def _under(title: str, raw: Sequence[str]) -> tuple[int, str]:
     """The offset at the end of a section's own text, and what must precede an entry there."""
-    lines = [line.removeprefix("\ufeff").removesuffix("\r") for line in raw]
+    lines = [line.removesuffix("\r") for line in (raw[0].removeprefix(_BOM), *raw[1:])]
     found = headings(lines)
     index = next((i for i, one in enumerate(found) if one.title.casefold() == title.casefold()), None)
     end_of_note = sum(len(line) + 1 for line in raw) - 1

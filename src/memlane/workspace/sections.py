@@ -13,6 +13,8 @@ from dataclasses import dataclass
 _HEADING = r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*"
 _FENCE = r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)"
 
+_MARKERS = r" {0,3}(?:(?:[-*+]|[0-9]{1,9}[.)]) +)+"
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -36,21 +38,22 @@ def headings(lines: Sequence[str]) -> list[Heading]:
 def hidden_lines(lines: Sequence[str]) -> set[int]:
     """The 0-based lines in which Markdown marks mean nothing: frontmatter, fenced code, HTML comments."""
     hidden = set(range(_frontmatter_length(lines)))
-    fence, comment = "", False
+    fence, offset, comment = "", 0, False
     for number in range(len(hidden), len(lines)):
         line = lines[number]
-        if comment:
+        if fence and line[:offset].strip():
+            fence = ""  # the list item that the code stood in is over
+        if fence:
+            hidden.add(number)
+            fence = "" if closes(fence, line[offset:]) else fence
+        elif comment or line.lstrip(" ").startswith("<!--"):
             hidden.add(number)
             comment = "-->" not in line
-        elif fence:
-            hidden.add(number)
-            fence = "" if closes(fence, line) else fence
-        elif opened := opened_fence(line):
-            hidden.add(number)
-            fence = opened
-        elif line.lstrip(" ").startswith("<!--"):
-            hidden.add(number)
-            comment = "-->" not in line
+        else:
+            marker = re.match(_MARKERS, line)
+            offset = len(marker[0]) if marker else 0
+            fence = opened_fence(line[offset:])
+            hidden.update([number] if fence else [])
     return hidden
 
 

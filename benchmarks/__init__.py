@@ -1,0 +1,1 @@
+"""What Memlane claims about speed, memory and quality, each with the command that shows it."""

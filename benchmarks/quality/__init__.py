@@ -1,0 +1,1 @@
+"""Retrieval quality on outside data sets, through the default pipeline."""

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memlane.embed.base import pack
+from memlane.embed.cache import SqliteCache
+
+SPACE = {"provider": "hash", "model": "words", "dimensions": 2}
+OTHER = {"provider": "hash", "model": "others", "dimensions": 2}
+ONE, TWO = pack([1.0, 0.0]), pack([0.0, 1.0])
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[SqliteCache]:
+    opened = SqliteCache(tmp_path / "deep" / "main.embeddings.sqlite", max_entries=3)
+    yield opened
+    opened.close()
+
+
+def test_what_was_put_is_got_and_nothing_else(cache: SqliteCache) -> None:
+    cache.put(SPACE, [(b"a", ONE), (b"b", TWO)])
+    assert cache.get(SPACE, [b"a", b"b", b"c"]) == {b"a": ONE, b"b": TWO}
+    assert cache.get(OTHER, [b"a"]) == {}
+
+
+def test_asking_creates_no_file(cache: SqliteCache) -> None:
+    assert cache.get(SPACE, [b"a"]) == {}
+    assert cache.size() == (0, 0)
+    assert not cache.path.exists()
+
+
+def test_it_is_private(cache: SqliteCache) -> None:
+    cache.put(SPACE, [(b"a", ONE)])
+    assert stat.S_IMODE(cache.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(cache.path.parent.stat().st_mode) == 0o700
+
+
+def test_the_least_recently_used_go_first(cache: SqliteCache) -> None:
+    for key in (b"a", b"b", b"c"):
+        cache.put(SPACE, [(key, ONE)])
+    cache.get(SPACE, [b"a"])
+    cache.put(SPACE, [(b"d", TWO)])
+    cache.trim()
+    assert set(cache.get(SPACE, [b"a", b"b", b"c", b"d"])) == {b"a", b"c", b"d"}
+
+
+def test_it_survives_closing(cache: SqliteCache) -> None:
+    cache.put(SPACE, [(b"a", ONE)])
+    cache.close()
+    assert SqliteCache(cache.path, max_entries=3).get(SPACE, [b"a"]) == {b"a": ONE}
+
+
+@pytest.mark.parametrize("damage", [b"\x00" * 4096, b"not a database at all" * 300])
+def test_a_damaged_file_is_set_aside_and_filled_again(cache: SqliteCache, damage: bytes) -> None:
+    cache.put(SPACE, [(b"a", ONE)])
+    cache.close()
+    cache.path.write_bytes(damage)
+    assert cache.get(SPACE, [b"a"]) == {}
+    cache.put(SPACE, [(b"a", ONE)])
+    assert cache.get(SPACE, [b"a"]) == {b"a": ONE}
+    assert [file.read_bytes() for file in cache.path.parent.glob("*.corrupt-*") if file.stat().st_size > 100] == [
+        damage
+    ]
+
+
+def test_ten_thousand_large_vectors_stay_under_seventy_megabytes(tmp_path: Path) -> None:
+    cache = SqliteCache(tmp_path / "large.sqlite", max_entries=20_000)
+    vector = pack([0.5] * 1536)
+    cache.put(SPACE, ((index.to_bytes(16, "big"), vector) for index in range(10_000)))
+    cache.close()
+    assert cache.path.stat().st_size < 70_000_000
