@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
+
+from msgspec.structs import replace
 
 from .clock import Clock, SystemClock, zone_named
 from .config import AgentSettings, Configuration, load_config

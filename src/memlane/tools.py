@@ -7,12 +7,13 @@ part of the answer, with what to do about it. The same answers are what `--json`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, Protocol
 
+from msgspec import to_builtins
+
 from .errors import MemlaneError, UsageError
-from .values import Excerpt, Explanation, Hit, SearchResult, Source, Written
+from .values import Excerpt, Explanation, Hit, SearchResult, Source, Value, Written
 
 Json = dict[str, Any]
 
@@ -46,8 +47,7 @@ class ToolMemory(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Value, frozen=True):
     """One tool: what a model is told of it, and the call."""
 
     name: str
@@ -128,7 +128,7 @@ def search_json(result: SearchResult) -> Json:
     if result.totals.dropped_by_size:
         answer["omitted"] = result.totals.dropped_by_size
     if any(hit.explanation for hit in result.hits):
-        answer["totals"] = camel_json(asdict(result.totals))
+        answer["totals"] = value_json(result.totals)
     return answer
 
 
@@ -177,15 +177,20 @@ def _hit_json(hit: Hit) -> Json:
 
 def explanation_json(explanation: Explanation) -> Json:
     """How a score came about; steps that did not touch the result are left out."""
-    return {name: value for name, value in camel_json(asdict(explanation)).items() if value is not None}
+    return {name: value for name, value in value_json(explanation).items() if value is not None}
 
 
-def camel_json(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """The same value with camelCase keys at every depth, tuples as lists."""
+def value_json(value: Value) -> Json:
+    """A traded value as JSON, with camelCase keys at every depth."""
+    answer: Json = _camel_keys(to_builtins(value))
+    return answer
+
+
+def _camel_keys(value: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, Mapping):
-        return {_camel(name): camel_json(part) for name, part in value.items()}
+        return {_camel(name): _camel_keys(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [camel_json(part) for part in value]
+        return [_camel_keys(part) for part in value]
     return value
 
 

@@ -79,7 +79,7 @@ def _is_holder(value: object) -> bool:
     return isinstance(value[0], dict) if isinstance(value, list) else True
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(PATHS), VALUES), min_size=1, max_size=4))
 def test_any_value_anywhere_gives_settings_or_a_config_error(shared_machine, changes: list[Any]) -> None:
     document: dict[str, Any] = {}

@@ -155,6 +155,13 @@ def test_only_finite_numbers_pass(machine, number: str, key: str) -> None:
         machine.agent(text)
 
 
+@pytest.mark.parametrize("depth", [100, 400, 700, 900])
+def test_deep_nesting_is_an_error_like_others(machine, depth: int) -> None:
+    text = "{memory: {search: {extraPaths: " + "[" * depth + "]" * depth + "}}}"
+    with pytest.raises(ConfigError, match=r"openclaw\.json"):
+        machine.agent(text)
+
+
 def test_a_whole_number_may_be_written_with_a_point(machine) -> None:
     search = machine.agent("{memory: {search: {query: {maxResults: 8.0, minScore: 1}}}}").memory_search
     assert search.query.max_results == 8

@@ -86,13 +86,14 @@ def test_no_chunk_is_too_large_blank_or_out_of_order(text, limit):
 @given(documents, limits)
 def test_overlap_keeps_its_budget_and_its_section(text, limit):
     tokens, overlap = limit
+    lines, before = text.split("\n"), 0
     headings = {
         line
         for block in outline(text)
         if block.kind == "heading" and block.depth == 0
+        if estimate_tokens("\n".join(lines[block.start - 1 : block.end])) <= tokens
         for line in range(block.start, block.end + 1)
     }
-    lines, before = text.split("\n"), 0
     for start, first, _, new in new_parts(text, chunk_document(text, tokens=tokens, overlap=overlap)):
         repeated = range(start, first)
         if repeated:

@@ -94,9 +94,9 @@ def test_only_the_main_session_is_private_by_default(key):
     assert session.private == (rest == "main" and not key.lower().startswith("agent::"))
 
 
-@given(st.lists(WORDS, min_size=1, max_size=7).map(":".join))
-def test_shared_kinds_are_never_private(key):
-    session = session_from_key(key, owner_is_only_peer=True)
+@given(st.lists(WORDS, min_size=1, max_size=7), st.sampled_from(["", "agent:x:"]))
+def test_shared_kinds_are_never_private(words, prefix):
+    session = session_from_key(prefix + ":".join(words), owner_is_only_peer=True)
     assert session.private == (session.kind in {SessionKind.MAIN, SessionKind.DIRECT})
-    if "thread" in key.split(":")[1:-1]:
+    if words[0] != "agent" and "thread" in words[1:-1]:
         assert not session.private

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import field
+from msgspec.structs import replace
 
 from ..clock import Clock
 from ..disk import move_aside, writer_lock
@@ -25,14 +27,13 @@ from ..index.sqlite import SqliteStore
 from ..index.sync import LAST_PASS, Chunking, Synchronizer
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
-from ..values import Filters, SearchResult, Status, SyncReport
+from ..values import Filters, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace
 
 _Answer = TypeVar("_Answer")
 
 
-@dataclass(frozen=True, slots=True)
-class IndexSettings:
+class IndexSettings(Value, frozen=True):
     """Where the index is kept and how it is made."""
 
     agent: str

@@ -41,9 +41,7 @@ def _check_provider(key: str, name: str, providers: Mapping[str, Provider], merg
         return
     if name in providers:
         api = providers[name].api
-        said = (
-            "says neither api nor baseUrl" if api is None else f"has api {shorten(api)}, without embeddings"
-        )
+        said = f"has api {shorten(api)}, without embeddings" if api else "says neither api nor baseUrl"
         raise merger.reader.error(
             f"models.providers.{name} cannot be the {key}: it {said}; "
             'set its api to the kind of its endpoint, such as "openai-compatible"'
@@ -94,7 +92,11 @@ def _stored_at(entries: Sequence[Layer], root: Layer, merger: Merger) -> str | N
 def check_key_stays_home(search: MemorySearch, layers: Sequence[Layer], merger: Merger) -> None:
     """An agent's own endpoint must not be sent a key or header that the defaults hold for another host."""
     own, shared = _remote(layers, "agent"), _remote(layers, "file")
-    if not own.get("baseUrl") or search.provider in {"none", "bundled", "local"}:
+    if (
+        not own.get("baseUrl")
+        or not search.remote.base_url
+        or search.provider in {"none", "bundled", "local"}
+    ):
         return
     replaced = {name.lower() for name in own.get("headers", {})}
     inherited = ["apiKey"] if shared.get("apiKey") and "apiKey" not in own else []

@@ -86,11 +86,8 @@ class Merger(Struct, frozen=True):
                     raise
                 continue  # what nobody uses need not be known
             value = value if join is None else join(weaker, value)
-        places = (
-            reversed(deciding.values())
-            if key.kind is not None and key.kind.join
-            else [*deciding.values()][:1]
-        )
+        is_joined = key.kind is not None and key.kind.join is not None
+        places = reversed(deciding.values()) if is_joined else [deciding[strongest.level]]
         self.origins[resolved] = Origin(strongest.level, " + ".join(places), str(self.reader.file))
         return value
 

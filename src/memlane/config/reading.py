@@ -67,8 +67,12 @@ class Reader(Struct, frozen=True):
 
         Raises ConfigError naming file, place, value and what is allowed, MissingVariable among them.
         """
-        value = self._with_variables(raw, place)
-        if not _is_clean(value):
+        try:
+            value = self._with_variables(raw, place)
+            clean = _is_clean(value)
+        except RecursionError as error:
+            raise self.error(f"{place} is nested too deeply to be read") from error
+        if not clean:
             raise self.refusal(place, raw, "finite numbers, and text without NUL or broken characters", key)
         try:
             value = _convert(value, key.type)

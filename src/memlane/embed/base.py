@@ -10,18 +10,17 @@ import math
 import sys
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from ..errors import EmbeddingError
+from ..values import Value
 
 Vector = bytes
 
 _NORM_TOLERANCE = 1e-5
 
 
-@dataclass(frozen=True, slots=True)
-class NoVector:
+class NoVector(Value, frozen=True):
     """A text that has no vector, and why. Its chunk stays searchable by keyword."""
 
     reason: str

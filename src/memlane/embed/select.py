@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..errors import ProviderUnavailable
+from ..values import Value
 from .base import CheckedEmbedder
 from .bundled import BundledEmbedder
 
 _AUTO_ORDER = ("local", "openai", "gemini", "voyage", "mistral")
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Value, frozen=True):
     """The provider in use, or none, with the reasons."""
 
     embedder: CheckedEmbedder | None

@@ -11,10 +11,9 @@ from ..embed.base import Vector
 from ..values import Filters
 from . import schema
 from .analyze import BM25_WEIGHTS, match_expression
-from .database import select, select_value
+from .database import Row, select, select_value
 from .store import KeywordCandidate, Passage, VectorCandidate
 from .vectors import SLACK, VectorEngine, exact_cosines
-
 
 _PASSAGE_COLUMNS = (
     "c.id, f.path, f.location, f.source, c.start_line, c.end_line, c.heading, c.text, f.day, f.evergreen,"
@@ -123,12 +122,24 @@ def stored_passages(connection: apsw.Connection, chunks: Sequence[int]) -> dict[
         f" WHERE c.id IN ({_marks(chunks)})",
         *chunks,
     )
-    return {
-        chunk: Passage(
-            chunk, *fields, day=date.fromisoformat(day) if day else None, evergreen=bool(evergreen), mtime_ns=mtime
-        )
-        for chunk, *fields, day, evergreen, mtime in rows
-    }
+    return {row[0]: _passage(row) for row in rows}
+
+
+def _passage(row: Row) -> Passage:
+    chunk, path, location, source, start_line, end_line, heading, text, day, evergreen, mtime_ns = row
+    return Passage(
+        chunk=chunk,
+        path=path,
+        location=location,
+        source=source,
+        start_line=start_line,
+        end_line=end_line,
+        heading=heading,
+        text=text,
+        day=date.fromisoformat(day) if day else None,
+        evergreen=bool(evergreen),
+        mtime_ns=mtime_ns,
+    )
 
 
 def _marks(values: Sequence[object]) -> str:

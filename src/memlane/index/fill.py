@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from ..embed.base import Embedder, NoVector, Vector
 from ..embed.cache import EmbeddingCache
@@ -12,8 +12,7 @@ from ..markdown import estimate_tokens
 from .store import Space, Store, UnembeddedChunk
 
 
-@dataclass(slots=True)
-class FillCount:
+class FillCount(Struct):
     """How the vectors of a fill came about, in chunks."""
 
     embedded: int = 0

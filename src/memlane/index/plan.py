@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 
-from ..values import FileEntry, FileFailure, Source, TreeScan
+from ..values import FileEntry, FileFailure, Source, TreeScan, Value
 from .store import IndexedFile, RefreshFile, RemoveFile
 
 _FEW_FILES = 10
 """Losing up to this many files at once is everyday; losing most of a larger tree is doubted."""
 
 
-@dataclass(frozen=True, slots=True)
-class SyncPlan:
+class SyncPlan(Value, frozen=True):
     """What a pass has to do."""
 
     read: tuple[FileEntry, ...]

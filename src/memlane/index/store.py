@@ -8,18 +8,16 @@ generation or space is built beside the current one, which goes on answering unt
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
 from ..embed.base import NoVector, Vector
-from ..values import FileEntry, Filters, Source, StoreStatistics
+from ..values import FileEntry, Filters, Source, StoreStatistics, Value
 
 SpaceIdentity = Mapping[str, str | int]
 
 
-@dataclass(frozen=True, slots=True)
-class Generation:
+class Generation(Value, frozen=True):
     """A set of files, chunks and full text under one layout."""
 
     id: int
@@ -29,8 +27,7 @@ class Generation:
     """A whole pass over the tree has gone into it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
+class Space(Value, frozen=True):
     """The vectors of a generation made by one model."""
 
     id: int
@@ -42,8 +39,7 @@ class Space:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedFile:
+class IndexedFile(Value, frozen=True):
     """What the index knows of a file: enough to see whether it changed without reading it."""
 
     path: str
@@ -58,8 +54,7 @@ class IndexedFile:
     failure: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedChunk:
+class IndexedChunk(Value, frozen=True):
     """A chunk ready to be stored: lines, text, and its analysed terms."""
 
     start_line: int
@@ -73,8 +68,7 @@ class IndexedChunk:
     body_terms: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReplaceFile:
+class ReplaceFile(Value, frozen=True):
     """Store a file's chunks in place of what was there."""
 
     entry: FileEntry
@@ -82,24 +76,21 @@ class ReplaceFile:
     chunks: tuple[IndexedChunk, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RefreshFile:
+class RefreshFile(Value, frozen=True):
     """The file was touched or moved on disk but its text is the same."""
 
     entry: FileEntry
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class FailFile:
+class FailFile(Value, frozen=True):
     """The file cannot be indexed; whatever was indexed of it goes."""
 
     entry: FileEntry
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveFile:
+class RemoveFile(Value, frozen=True):
     """The file is gone."""
 
     path: str
@@ -109,8 +100,7 @@ class RemoveFile:
 FileChange = ReplaceFile | RefreshFile | FailFile | RemoveFile
 
 
-@dataclass(frozen=True, slots=True)
-class UnembeddedChunk:
+class UnembeddedChunk(Value, frozen=True):
     """A chunk that has no vector in a space yet."""
 
     chunk: int
@@ -119,8 +109,7 @@ class UnembeddedChunk:
     """What is to be embedded."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeywordCandidate:
+class KeywordCandidate(Value, frozen=True):
     """A chunk found by the keyword leg."""
 
     chunk: int
@@ -130,16 +119,14 @@ class KeywordCandidate:
     """Which of the query's terms it holds, as indexes."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorCandidate:
+class VectorCandidate(Value, frozen=True):
     """A chunk found by the vector leg."""
 
     chunk: int
     cosine: float
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Value, frozen=True):
     """A stored chunk with all that ranking and showing need."""
 
     chunk: int

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from time import perf_counter, sleep
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ..clock import Clock
 from ..disk import wait_past, writer_lock
@@ -19,7 +21,7 @@ from ..embed.cache import EmbeddingCache
 from ..errors import StoreBusy, StoreError
 from ..events import Observer
 from ..markdown import chunk_document
-from ..values import FileEntry, FileFailure, Source, SyncReport, TreeScan
+from ..values import FileEntry, FileFailure, Source, SyncReport, TreeScan, Value
 from ..workspace import UnreadableNote, Workspace, read_document, scan_tree
 from .analyze import analyze
 from .fill import FillCount, SpaceFill
@@ -38,16 +40,14 @@ _HEADING_TOKENS = 64
 """What a heading path may add to a chunk when it is embedded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chunking:
+class Chunking(Value, frozen=True):
     """How texts are cut: `memorySearch.chunking`."""
 
     tokens: int = 400
     overlap: int = 80
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     """What a pass has done so far."""
 
     indexed: int = 0
@@ -146,8 +146,8 @@ class Synchronizer:
         if plan.doubt and self._store.note(_VANISHED) != plan.doubt:
             self._store.put_note(_VANISHED, plan.doubt)
             tally.warnings.append(
-                f"{len(plan.remove)} indexed files have vanished at once; they are kept in the index until the"
-                " next pass finds them gone too (memlane index --force removes them now)"
+                f"{len(plan.remove)} indexed files have vanished at once; they are kept in the index until"
+                " the next pass finds them gone too (memlane index --force removes them now)"
             )
             return
         if plan.remove or plan.refresh:

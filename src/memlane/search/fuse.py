@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from ..values import Value
 
 KEYWORD_CEILING = 0.95
 """The score of a passage that holds every term of the query and leads its list."""
 _RRF_K = 60
 
 
-@dataclass(frozen=True, slots=True)
-class KeywordEvidence:
+class KeywordEvidence(Value, frozen=True):
     """What the keyword leg says of a candidate."""
 
     rank: int
@@ -29,8 +29,7 @@ class KeywordEvidence:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class VectorEvidence:
+class VectorEvidence(Value, frozen=True):
     """What the vector leg says of a candidate."""
 
     rank: int | None
@@ -39,8 +38,7 @@ class VectorEvidence:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Value, frozen=True):
     """How much each leg counts; they sum to 1."""
 
     vector: float

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import field
 
 from ..embed.base import Embedder, NoVector, Vector
 from ..errors import EmbeddingError, StoreError
 from ..index.analyze import query_terms
 from ..index.identity import space_identity
 from ..index.store import Store
-from ..values import Filters
+from ..values import Filters, Value
 from .fuse import KeywordEvidence, VectorEvidence, keyword_evidence, term_weights, vector_score
 
 
-@dataclass(frozen=True, slots=True)
-class KeywordLeg:
+class KeywordLeg(Value, frozen=True):
     """What the keyword leg found."""
 
     terms: tuple[str, ...] = ()
@@ -27,8 +27,7 @@ class KeywordLeg:
     failure: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorLeg:
+class VectorLeg(Value, frozen=True):
     """What the vector leg found."""
 
     evidence: dict[int, VectorEvidence] = field(default_factory=dict)

@@ -6,11 +6,11 @@ Carbonell & Goldstein 1998, "The Use of MMR, Diversity-Based Reranking".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from ..values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(Value, frozen=True):
     """One step of the selection."""
 
     index: int

@@ -10,17 +10,18 @@ account of what happened to each candidate.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
 from pathlib import Path
 from time import perf_counter
+
+from msgspec.structs import replace
 
 from ..clock import Clock
 from ..embed.base import Embedder, NoVector
 from ..index.analyze import analyze
 from ..index.store import Passage, Store
 from ..index.vectors import exact_cosines
-from ..values import Explanation, Filters, Hit, Mode, SearchResult, SearchTotals, Why
+from ..values import Explanation, Filters, Hit, Mode, SearchResult, SearchTotals, Value, Why
 from .decay import age_in_days, decay_factor
 from .fuse import KeywordEvidence, VectorEvidence, Weights, reciprocal_rank, weighted
 from .legs import KeywordLeg, VectorLeg, complete_cosines, keyword_leg, vector_leg
@@ -35,8 +36,7 @@ _TOTAL_CHARACTERS = 40_000
 """What all snippets of an answer may add up to."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Value, frozen=True):
     """A chunk on its way through the steps."""
 
     passage: Passage

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from ..values import Value
 
 Fusion = Literal["weighted", "rrf"]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchSettings:
+class SearchSettings(Value, frozen=True):
     """`memorySearch.query` of an agent, as the pipeline needs it."""
 
     max_results: int = 6
@@ -26,8 +26,7 @@ class SearchSettings:
     half_life_days: float = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
+class SearchRequest(Value, frozen=True):
     """One question, with what it overrides."""
 
     query: str

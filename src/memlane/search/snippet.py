@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from ..index.analyze import term_spans
 from ..markdown import is_border
+from ..values import Value
 
 SNIPPET_CHARACTERS = 700
 _ELLIPSIS = "…"
@@ -16,8 +16,7 @@ _NEAR = 40
 """How far a cut may move to fall between two words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Value, frozen=True):
     """A place where a query term stands in a text."""
 
     term: str

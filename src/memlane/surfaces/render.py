@@ -170,7 +170,8 @@ def _explanation_text(explanation: Explanation) -> str:
         word,
         meaning,
         f"fused: {explanation.vector_weight:.2f} × vector + {explanation.text_weight:.2f} × keyword"
-        f" = {explanation.fused:.3f}; over the threshold {explanation.threshold:.2f} by {explanation.passed_by}",
+        f" = {explanation.fused:.3f}; over the threshold {explanation.threshold:.2f}"
+        f" by {explanation.passed_by}",
     ]
     if explanation.decay is not None:
         lines.append(f"decay: {explanation.age_days} days old, × {explanation.decay:.3f}")

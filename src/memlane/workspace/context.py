@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date, timedelta
 from itertools import accumulate
+
+from msgspec.structs import replace
 
 from ..errors import PathRefused, WorkspaceError
 from ..values import ContextPart, FileEntry, Session, SessionContext

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..errors import UsageError
+from ..values import Value
 from .sections import closes, headings, opened_fence
 
 _BULLET = r"\A[-*+][ \t]+"
@@ -18,8 +18,7 @@ _INDENT = "  "
 _BOM = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Value, frozen=True):
     """One thing to remember: a bullet, its further lines indented so that they stay in it."""
 
     lines: tuple[str, ...]
@@ -41,8 +40,7 @@ class Entry:
         return "".join(f"{line}\n" for line in [mark.rstrip(), *rest])
 
 
-@dataclass(frozen=True, slots=True)
-class Insertion:
+class Insertion(Value, frozen=True):
     """Text to put into a note."""
 
     at: int

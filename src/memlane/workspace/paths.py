@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from errno import ENAMETOOLONG
 
 from ..errors import PathRefused, WorkspaceError
+from ..values import Value
 from .beneath import NotPlain, open_beneath
 from .files import curated_identities, missing_workspace
 from .roots import (
@@ -33,8 +33,7 @@ from .roots import (
 _SHOWN_AT_MOST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class ReadablePath:
+class ReadablePath(Value, frozen=True):
     """A path that may be read, if there is anything."""
 
     path: str

@@ -12,10 +12,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import UsageError
+from ..values import Value
 
 MEMORY_FOLDER = "memory"
 CURATED_NAMES = ("MEMORY.md", "memory.md")
@@ -29,8 +29,7 @@ _UNSPEAKABLE = r"(?i)[\\\x00\ud800-\udfff]|%(?:25)*(?:2e|2f|5c|00)"
 _GLOB_PIECE = r"(?s)(?:\*\*/)+|\*\*+|\*|\?|\[!?\]?[^\]/]*\]|\{[^{}]*\}|."
 
 
-@dataclass(frozen=True, slots=True)
-class ExtraPath:
+class ExtraPath(Value, frozen=True):
     """A configured folder or file outside the standard memory files."""
 
     path: str
@@ -40,8 +39,7 @@ class ExtraPath:
     evergreen: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ExtraRoot:
+class ExtraRoot(Value, frozen=True):
     """An extra path located on disk."""
 
     location: str
@@ -50,8 +48,7 @@ class ExtraRoot:
     """Whether a file below counts, by its path relative to `location` with `/`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(Value, frozen=True):
     """What may be indexed and read: the folder with the notes, and extra paths.
 
     Raises UsageError when `root` is not absolute, or an extra path begins with `~` and `home` is not given.

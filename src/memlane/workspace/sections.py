@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from ..values import Value
 
 _HEADING = r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*"
 _FENCE = r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)"
@@ -16,8 +17,7 @@ _FENCE = r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)"
 _MARKERS = r" {0,3}(?:(?:[-*+]|[0-9]{1,9}[.)]) +)+"
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Value, frozen=True):
     """A heading and its 0-based line."""
 
     line: int

@@ -24,7 +24,7 @@ def check_command(place: Place) -> None:
     )
     settings = configuration.agent(place.agent)
     rows = describe(settings)
-    warnings = [*configuration.warnings, *settings.warnings]
+    warnings = list(settings.warnings)
     if place.as_json:
         print_json(
             {

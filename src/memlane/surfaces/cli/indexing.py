@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
-from ...tools import camel_json
+from ...tools import value_json
 from .options import Place, memory_options, print_json
 
 _PARTLY = 3
@@ -29,7 +27,7 @@ def index_command(place: Place, force: bool, verbose: bool) -> int:
                 _say(place, f"{agent}: Memory search disabled.")
                 continue
             report = memory.sync(force=force, reason="command")
-        documents.append({"agent": agent, **camel_json(asdict(report))})
+        documents.append({"agent": agent, **value_json(report)})
         _say(place, report_text(agent, report, verbose=verbose))
         if report.failed or not report.complete:
             code = _PARTLY
@@ -56,7 +54,7 @@ def status_command(place: Place, deep: bool, index_first: bool) -> None:
             if index_first:
                 memory.sync(reason="status")
             status = memory.status(deep=deep)
-        documents.append(camel_json(asdict(status)))
+        documents.append(value_json(status))
         _say(place, status_text(status))
     if place.as_json:
         print_json({"agents": documents})

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from ...errors import UsageError
-from ...tools import excerpt_json, written_json
+from ...tools import excerpt_json, value_json, written_json
 from .options import Place, memory_options, print_json
 
 
@@ -84,7 +83,7 @@ def context_command(place: Place, session: str | None) -> None:
         print_json(
             {
                 "sessionKind": context.session_kind,
-                "files": [asdict(part) for part in context.parts],
+                "files": [value_json(part) for part in context.parts],
                 "withheld": list(context.withheld),
                 "text": context.text,
             }

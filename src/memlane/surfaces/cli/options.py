@@ -6,20 +6,19 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
 from ...memory import Memory, read_configuration
+from ...values import Value
 from ..render import TerminalObserver
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Value, frozen=True):
     """Which memory a command is about, and how it answers."""
 
     agent: str | None
