@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memlane.embed.base import pack
-from memlane.embed.cache import SqliteCache
+from memlane.embed.sqlite_cache import SqliteCache
 
 SPACE = {"provider": "hash", "model": "words", "dimensions": 2}
 OTHER = {"provider": "hash", "model": "others", "dimensions": 2}

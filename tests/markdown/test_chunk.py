@@ -288,6 +288,47 @@ def test_code_that_fits_is_not_cut_for_the_overlap():
     assert any(code in chunk.text for chunk in chunks)
 
 
+def fence(rows: int) -> str:
+    return "```\n" + "\n".join(f"row {n:03} of the code" for n in range(rows)) + "\n```"
+
+
+def test_overlap_stops_at_a_heading():
+    text = f"# T\n\n## A\n\nLine one.\n\n{fence(79)}\n\nThe last line of them all."
+    first, second, _ = chunk_document(text)
+    assert first.text == "# T\n\n## A\n\nLine one."
+    assert second.text == "Line one.\n\n" + fence(79)
+    assert (first.heading, second.heading) == ("T > A", "T > A")
+
+
+def test_overlap_does_not_begin_within_code():
+    text = fence(60) + "\n\n" + "Words that follow the code.\n" * 30
+    first, second = chunk_document(text)
+    assert first.text == fence(60)
+    assert second.text.startswith("Words")
+    assert second.start_line == first.end_line + 2
+
+
+def test_overlap_is_no_longer_than_what_is_new():
+    rows = [f"Line {n:03} of some text." for n in range(74)]
+    text = "\n".join(rows) + "\n\n" + "x" * 4000
+    chunks = chunk_document(text, overlap=199)
+    assert [chunk.end_line for chunk in chunks[:3]] == [chunks[0].end_line, 74, 76]
+    new = 74 - chunks[0].end_line
+    assert 0 < new < 30
+    assert 0 < chunks[0].end_line - chunks[1].start_line + 1 <= new
+
+
+def test_a_heading_is_not_left_alone_at_the_end():
+    text = (
+        "# "
+        + "A heading of many words " * 3
+        + "\n\n"
+        + "\n".join(["Words of the paragraph, and more of them."] * 6)
+    )
+    first, *_ = chunk_document(text, tokens=64, overlap=0)
+    assert first.end_line > 3
+
+
 def test_a_list_is_cut_before_an_item():
     text = "\n".join(f"- item {n} has some words\n  and a second line to go with them" for n in range(60))
     chunks = chunk_document(text, overlap=0)

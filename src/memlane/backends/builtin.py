@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ..clock import Clock
 from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder, NoVector
-from ..embed.cache import EmbeddingCache, NoCache, SqliteCache
+from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
 from ..errors import EmbeddingError, StoreCorrupt
 from ..events import Observer
@@ -119,6 +119,8 @@ class BuiltinBackend:
         embedder = self._embedder
         if embedder is None or not embedder.worth_caching or not self._settings.cache_enabled:
             return NoCache()
+        from ..embed.sqlite_cache import SqliteCache
+
         return SqliteCache(self._settings.cache_path, max_entries=self._settings.cache_entries)
 
     def _synchronizer(self, store: SqliteStore) -> Synchronizer:

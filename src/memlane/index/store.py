@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Protocol
 
 from ..embed.base import NoVector, Vector
@@ -147,6 +148,11 @@ class Store(Protocol):
 
     All methods raise StoreError (StoreBusy, StoreCorrupt) and nothing else.
     """
+
+    @property
+    def path(self) -> Path:
+        """The file it is kept in; its writer's lock lies beside it."""
+        ...
 
     # -- reading -----------------------------------------------------------------------------------
 

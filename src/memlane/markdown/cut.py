@@ -9,9 +9,9 @@ one size, since a remainder of two lines would make a poor chunk.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import inf
 
+from ..values import Value
 from .blocks import Block
 from .long_lines import split_line
 from .sheet import Sheet
@@ -35,8 +35,7 @@ _UNEVENNESS = 6
 the even size loses a step and a half."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Value, frozen=True):
     """Lines that make a chunk, by position."""
 
     start: int
@@ -107,25 +106,30 @@ class Cutter:
         Whole lines of the piece from `before` on, not all of it, nothing of another section, and no
         torn-off end of code or of a table.
         """
-        sheet, strengths = self._sheet, self._strengths
         best = first
-        if strengths[first] in (_HEADING, _ORPHAN):
+        if self._strengths[first] in (_HEADING, _ORPHAN):
             return best
-        within = strengths[first] < _LINE
         for start in range(first - 1, before, -1):
-            if sheet.distance(start, first) > self._overlap or strengths[start] in (_HEADING, _ORPHAN):
+            if self._sheet.distance(start, first) > self._overlap:
                 break
-            if strengths[start] >= _LINE or within:
+            if self._may_open(start, first):
                 best = start
+            if self._strengths[start] == _ORPHAN:
+                break  # the section's heading is above
         return best
 
     def _trim(self, start: int, first: int, room: int) -> int:
         """The repeated text again, shortened to a weight of `room`."""
-        strengths = self._strengths
-        within = strengths[first] < _LINE
-        while self._sheet.distance(start, first) > room or (strengths[start] < _LINE and not within):
+        while self._sheet.distance(start, first) > room or not self._may_open(start, first):
             start += 1
         return start
+
+    def _may_open(self, start: int, first: int) -> bool:
+        """Whether a chunk whose new text begins at `first` may begin at `start`: not amid other code."""
+        strengths = self._strengths
+        return (
+            start == first or strengths[start] not in (_NEVER, _BROKEN, _PAUSED) or strengths[first] < _LINE
+        )
 
     def _weigh_borders(self) -> list[int]:
         """The strength of the border before each position, and of the document's end."""

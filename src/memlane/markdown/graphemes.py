@@ -3,8 +3,8 @@
 The rules are those of Unicode's extended grapheme clusters (UAX #29), taken a little wider so that the
 categories of `unicodedata` are enough and no table has to be shipped: nothing is cut after a joiner or
 between the parts of an Indic conjunct. Every border found here is one by the standard too, save for a few
-historic scripts and characters newer than the interpreter's Unicode tables. (The `regex` package knows them exactly; its import
-costs as much time as chunking a hundred notes, for a case that most notes never meet.)
+historic scripts and for characters newer than the interpreter's Unicode tables. (The `regex` package knows
+them exactly; its import costs as much time as chunking a hundred notes, for a case most notes never meet.)
 """
 
 from __future__ import annotations

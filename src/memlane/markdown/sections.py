@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
+
+from ..values import Value
 from .blocks import Block
 from .frontmatter import frontmatter_title
 from .graphemes import last_border
@@ -34,8 +36,7 @@ _LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|!?\[([^\[\]]*)\]\([^(
 _EMPHASIS = re.compile(r"(\*{1,3}|~~|`+)(?=\S)(.+?)(?<=\S)\1")
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Value, frozen=True):
     """A heading and what follows it up to the next one. The numbers are positions on the sheet."""
 
     first: int
@@ -61,8 +62,7 @@ class Section:
         return path
 
 
-@dataclass(slots=True)
-class Group:
+class Group(Struct):
     """Sections that follow each other and are chunked as one."""
 
     start: int
@@ -153,7 +153,7 @@ def _takes(sheet: Sheet, parts: Sequence[Section], group: Group, index: int, *, 
 
 def _plain(title: str) -> str:
     """A title without links, emphasis and code marks, on one line, at most 80 characters long."""
-    title = _LINK.sub(r"\1\2", title[: 8 * _TITLE_LENGTH])
+    title = _LINK.sub(r"\1\2", title[: 4 * _TITLE_LENGTH])
     title = " ".join(_EMPHASIS.sub(r"\2", title).split())
     if len(title) <= _TITLE_LENGTH:
         return title

@@ -19,7 +19,6 @@ BLANK = re.compile(r"(?!)")
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?= |$)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
-_RULE = re.compile(r" {0,3}([-_*])(?: *\1){2,} *$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+) *$")
 _ITEM = re.compile(r" {0,3}(?:[-+*]|(\d{1,9})[.)])(?= |$)")
 _QUOTE = re.compile(r" {0,3}> ?")
@@ -80,8 +79,12 @@ def underline(line: str) -> int:
 
 
 def is_rule(line: str) -> bool:
-    """Whether the line is a thematic break."""
-    return _RULE.match(line) is not None
+    """Whether the line, which is not blank, is a thematic break."""
+    text = line.strip(" ")
+    mark = text[0]
+    return (
+        mark in "-_*" and not text.strip(mark + " ") and text.count(mark) >= 3 and not line.startswith("    ")
+    )
 
 
 def fence(line: str) -> re.Pattern[str] | None:

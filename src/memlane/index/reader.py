@@ -1,0 +1,119 @@
+"""From files to changes of the index: read, compare by digest, chunk, analyse."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from time import sleep
+
+from msgspec.structs import replace
+
+from ..disk import wait_past
+from ..markdown import chunk_document
+from ..values import FileEntry, FileFailure, Source
+from ..workspace import UnreadableNote, read_document
+from .analyze import analyze
+from .identity import text_digest
+from .store import FailFile, IndexedChunk, IndexedFile, RefreshFile, ReplaceFile
+from .sync import Chunking
+
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds before each new attempt at a file that keeps changing while it is read."""
+
+_Change = ReplaceFile | RefreshFile | FailFile
+
+
+class NoteReader:
+    """Reads files and counts what came of it. One bad file is recorded and never stops the others."""
+
+    def __init__(self, chunking: Chunking, indexed: Mapping[tuple[Source, str], IndexedFile]) -> None:
+        self._chunking = chunking
+        self._known = indexed
+        self.files_read = 0
+        self.indexed = 0
+        self.refreshed = 0
+        self.chunks = 0
+        self.failed: list[FileFailure] = []
+
+    def changes(self, entries: Iterable[FileEntry]) -> Iterator[_Change]:
+        """The change each file asks for; files that changed while they were read come last."""
+        restless: list[FileEntry] = []
+        for entry in entries:
+            change = self._change(entry)
+            if change is not None and (isinstance(change, FailFile) or _restat(entry) == entry):
+                yield self._counted(change)
+            else:
+                restless.append(entry)
+        for entry in restless:
+            change = self._settled_change(entry)
+            if change is not None:
+                yield self._counted(change)
+
+    def _settled_change(self, entry: FileEntry) -> _Change | None:
+        """The change of a file that keeps changing, once it rests; None when it is gone.
+
+        If it never rests it is taken as it is at last, with its time stamp stored as unknown, so that the
+        next pass reads it again.
+        """
+        change = None
+        for pause in _PAUSES:
+            sleep(pause)
+            fresh = _restat(entry)
+            if fresh is None:
+                return None  # the next plan removes it
+            change = self._change(fresh)
+            if change is not None and _restat(fresh) == fresh:
+                return change
+        return change and replace(change, entry=replace(change.entry, mtime_ns=0))
+
+    def _change(self, entry: FileEntry) -> _Change | None:
+        """What a file's text asks for now; None when the file is no longer there."""
+        wait_past(entry.mtime_ns)
+        self.files_read += 1
+        try:
+            document = read_document(entry.location)
+        except UnreadableNote as error:
+            if _restat(entry) is None:
+                return None
+            # Permissions may change without a time stamp: such a file is tried again in every pass.
+            retried = isinstance(error.__cause__, OSError)
+            return FailFile(replace(entry, mtime_ns=0) if retried else entry, error.reason)
+        known = self._known.get((entry.source, entry.path))
+        if known and known.digest == document.digest:
+            return RefreshFile(entry, document.digest)
+        return ReplaceFile(entry, document.digest, tuple(_chunks(document.text, self._chunking)))
+
+    def _counted(self, change: _Change) -> _Change:
+        match change:
+            case ReplaceFile():
+                self.indexed += 1
+                self.chunks += len(change.chunks)
+            case RefreshFile():
+                self.refreshed += 1
+            case FailFile():
+                self.failed.append(FileFailure(change.entry.path, change.reason))
+        return change
+
+
+def _restat(entry: FileEntry) -> FileEntry | None:
+    """The entry as the file is on disk now; None when it is gone."""
+    try:
+        found = os.lstat(entry.location)
+    except OSError:
+        return None
+    return replace(
+        entry, size=found.st_size, mtime_ns=found.st_mtime_ns, inode=found.st_ino, device=found.st_dev
+    )
+
+
+def _chunks(text: str, chunking: Chunking) -> Iterator[IndexedChunk]:
+    for chunk in chunk_document(text, tokens=chunking.tokens, overlap=chunking.overlap):
+        yield IndexedChunk(
+            start_line=chunk.start_line,
+            end_line=chunk.end_line,
+            text=chunk.text,
+            heading=chunk.heading,
+            digest=text_digest(chunk.embedding_text),
+            heading_terms=" ".join(analyze(chunk.heading)),
+            body_terms=" ".join(analyze(chunk.text)),
+        )

@@ -1,0 +1,122 @@
+"""One pass over the tree: read and chunk what changed, then embed what has no vector.
+
+Text comes first and needs no provider; vectors follow in batches. Every batch is one short transaction,
+with no network call inside, so a pass that is killed loses at most the batch at hand and the next one goes
+on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..embed.base import Embedder
+from ..embed.cache import EmbeddingCache
+from ..errors import StoreError
+from ..events import Observer
+from ..values import Source, SyncReport, TreeScan
+from .fill import FillCount, SpaceFill
+from .identity import space_identity
+from .plan import SyncPlan, plan_sync
+from .reader import NoteReader
+from .store import FileChange, Generation, IndexedFile, ReplaceFile, Store
+from .sync import Chunking, unlistable
+
+_VANISHED = "vanished"
+"""The note that identifies what had vanished in the last pass, when that was doubted."""
+_CHUNKS_A_TRANSACTION = 512
+
+
+class IndexUpdate:
+    """The work of one pass. The caller holds the writer's lock."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        embedder: Embedder | None,
+        cache: EmbeddingCache,
+        chunking: Chunking,
+        observer: Observer,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._cache = cache
+        self._chunking = chunking
+        self._observer = observer
+        self._warnings: list[str] = []
+
+    def run(self, scan: TreeScan, reason: str, *, force: bool) -> SyncReport:
+        """Make the index say what the tree says; gives what was done."""
+        generation = self._store.target_generation(self._chunking.layout)
+        indexed = self._store.indexed_files(generation)
+        plan = plan_sync(scan, indexed, force=force)
+        removed = self._remove(generation, plan)
+        reader = self._read(generation, plan, {} if force else indexed)
+        fill = self._embed(generation)
+        return SyncReport(
+            reason,
+            indexed=reader.indexed,
+            unchanged=plan.unchanged + reader.refreshed,
+            removed=removed,
+            failed=(*plan.failed, *reader.failed, *unlistable(scan)),
+            skipped_links=scan.skipped_links,
+            chunks=reader.chunks,
+            embedded=fill.embedded,
+            from_cache=fill.from_cache,
+            without_vector=fill.without_vector,
+            files_read=reader.files_read,
+            warning="; ".join(self._warnings) or None,
+            complete=not fill.failure,
+        )
+
+    def _remove(self, generation: Generation, plan: SyncPlan) -> int:
+        """Drop what is gone, and note what changed only in its attributes. Gives how many files went."""
+        removed = plan.remove
+        if plan.doubt and self._store.note(_VANISHED) != plan.doubt:
+            self._store.put_note(_VANISHED, plan.doubt)
+            self._warnings.append(
+                f"{len(removed)} indexed files have vanished at once; they are kept in the index until"
+                " the next pass finds them gone too (memlane index --force removes them now)"
+            )
+            removed = ()
+        changes: list[FileChange] = [*removed, *plan.refresh]
+        if changes:
+            self._store.apply(generation, changes)
+        return len(removed)
+
+    def _read(
+        self, generation: Generation, plan: SyncPlan, indexed: Mapping[tuple[Source, str], IndexedFile]
+    ) -> NoteReader:
+        """Read, chunk and store what is new or changed, a few hundred chunks a transaction."""
+        reader = NoteReader(self._chunking, indexed)
+        batch: list[FileChange] = []
+        chunks = 0
+        total = len(plan.read)
+        for done, change in enumerate(reader.changes(plan.read), start=1):
+            batch.append(change)
+            chunks += len(change.chunks) if isinstance(change, ReplaceFile) else 0
+            if chunks >= _CHUNKS_A_TRANSACTION:
+                self._store.apply(generation, batch)
+                batch, chunks = [], 0
+                self._observer.progress("index", done, total)
+        if batch:
+            self._store.apply(generation, batch)
+        if total:
+            self._observer.progress("index", total, total)
+        return reader
+
+    def _embed(self, generation: Generation) -> FillCount:
+        """Give every chunk its vector, then let what is complete answer queries."""
+        if self._embedder is None:
+            self._store.promote(generation, None)
+            return FillCount()
+        space = self._store.target_space(generation, space_identity(self._embedder.identity))
+        fill = SpaceFill(self._store, space, self._embedder, self._cache, self._observer).run()
+        if fill.failure:
+            self._warnings.append(fill.failure)
+        self._store.promote(generation, None if fill.failure else space)
+        try:
+            self._cache.trim()
+        except StoreError as error:
+            self._warnings.append(str(error))
+        return fill
