@@ -65,7 +65,7 @@ DEFAULTS: dict[str, object] = {
     "memorySearch.query.hybrid.vectorWeight": 0.7,
     "memorySearch.query.hybrid.textWeight": 0.3,
     "memorySearch.query.hybrid.candidateMultiplier": 4,
-    "memorySearch.query.hybrid.fusion": "weighted",
+    "memorySearch.query.hybrid.fusion": "adaptive",
     "memorySearch.query.hybrid.mmr.enabled": False,
     "memorySearch.query.hybrid.mmr.lambda": 0.7,
     "memorySearch.query.hybrid.temporalDecay.enabled": False,

@@ -26,7 +26,7 @@ def nested(path: str, value: object) -> object:
         ("query.maxResults", True, "true", COUNT.format(1)),
         ("query.hybrid.candidateMultiplier", 21, "21", "a whole number from 1 to 20"),
         ("query.hybrid.temporalDecay.halfLifeDays", 0, "0", "a number above 0, at most 1,000,000,000,000"),
-        ("query.hybrid.fusion", "max", '"max"', '"rrf" or "weighted"'),
+        ("query.hybrid.fusion", "max", '"max"', '"adaptive", "rrf" or "weighted"'),
         ("chunking.tokens", 31, "31", COUNT.format(32)),
         ("chunking.overlap", -1, "-1", COUNT.format(0)),
         ("remote.batch.timeoutMinutes", 0, "0", "a whole number from 1 to 525,600"),

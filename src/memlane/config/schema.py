@@ -240,9 +240,12 @@ class Hybrid(Section, frozen=True):
         Meta(description="Candidates each way of searching gives, as a multiple of `maxResults`."),
     ] = 4
     fusion: Annotated[
-        Literal["weighted", "rrf"],
-        Meta(description="How both lists become one: by weighted scores, or by weighted reciprocal ranks."),
-    ] = "weighted"
+        Literal["adaptive", "weighted", "rrf"],
+        Meta(
+            description="How both lists become one: by scores whose weights follow how well the words of the "
+            "query are covered, by the configured weights as they are, or by weighted reciprocal ranks."
+        ),
+    ] = "adaptive"
     mmr: Annotated[Mmr, Meta(description="Variety among the results.")] = Mmr()
     temporal_decay: Annotated[TemporalDecay, Meta(description="Recent daily notes first.")] = TemporalDecay()
 

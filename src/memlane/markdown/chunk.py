@@ -5,7 +5,7 @@ more as the overlap that opens the next chunk. Of each chunk, leave out the line
 before; join what is left (parts of one over-long line directly, all else with a line break, blank lines
 between where line numbers skip): that is the document again, but for white space in blank lines.
 
-Measured on real notes in four languages (Python 3.11, one core): 0.15 to 0.45 ms for 2.4 KB, all in.
+Measured on real English, Korean and Chinese notes (Python 3.11): 0.15 to 0.45 ms for 2.4 KB, all in.
 """
 
 from __future__ import annotations

@@ -12,7 +12,14 @@ from ..index.analyze import query_terms
 from ..index.identity import space_identity
 from ..index.store import Store
 from ..values import Filters, Value
-from .fuse import KeywordEvidence, VectorEvidence, keyword_evidence, term_weights, vector_score
+from .fuse import (
+    KeywordEvidence,
+    VectorEvidence,
+    best_coverage,
+    keyword_evidence,
+    term_weights,
+    vector_score,
+)
 
 
 class KeywordLeg(Value, frozen=True):
@@ -24,6 +31,8 @@ class KeywordLeg(Value, frozen=True):
     """How much each term tells."""
     evidence: dict[int, KeywordEvidence] = field(default_factory=dict)
     """By chunk, best first."""
+    coverage: float = 0.0
+    """The share of the query's term weight that the best candidates hold."""
     failure: str = ""
 
 
@@ -55,11 +64,13 @@ def keyword_leg(store: Store, query: str, *, limit: int, filters: Filters) -> Ke
     except StoreError as error:
         return KeywordLeg(tuple(terms), failure=str(error))
     weights = term_weights(frequencies, total)
-    evidence = keyword_evidence([(found.bm25, found.matched) for found in candidates], weights)
+    found = [(candidate.bm25, candidate.matched) for candidate in candidates]
+    evidence = keyword_evidence(found, weights)
     return KeywordLeg(
         tuple(terms),
         tuple(weights),
-        {found.chunk: judged for found, judged in zip(candidates, evidence, strict=True)},
+        {candidate.chunk: judged for candidate, judged in zip(candidates, evidence, strict=True)},
+        best_coverage(found, weights),
     )
 
 

@@ -23,7 +23,7 @@ from ..index.store import Passage, Store
 from ..index.vectors import exact_cosines
 from ..values import Explanation, Filters, Hit, Mode, SearchResult, SearchTotals, Value, Why
 from .decay import age_in_days, decay_factor
-from .fuse import KeywordEvidence, VectorEvidence, Weights, reciprocal_rank, weighted
+from .fuse import KeywordEvidence, VectorEvidence, Weights, adapted, carried_by, reciprocal_rank, weighted
 from .legs import KeywordLeg, VectorLeg, complete_cosines, keyword_leg, vector_leg
 from .mmr import diversify
 from .settings import SearchRequest, SearchSettings
@@ -108,12 +108,13 @@ class Search:
         return keyword_leg(self._store, query, limit=limit, filters=filters)
 
     def _weights(self, keyword: KeywordLeg, vector: VectorLeg) -> Weights:
-        """The configured weights, or all to the one leg that answered."""
+        """The weights in force for this query; all to the one leg that answered when there is but one."""
         if not vector.answered:
             return Weights(vector=0.0, text=1.0)
         if not keyword.terms or keyword.failure:
             return Weights(vector=1.0, text=0.0)
-        return Weights(self._settings.vector_weight, self._settings.text_weight)
+        configured = Weights(self._settings.vector_weight, self._settings.text_weight)
+        return adapted(configured, keyword.coverage) if self._settings.fusion == "adaptive" else configured
 
     def _fused(self, keyword: KeywordLeg, vector: VectorLeg) -> list[_Candidate]:
         weights = self._weights(keyword, vector)
@@ -132,10 +133,9 @@ class Search:
         """Those that at least one leg finds good enough by itself."""
         kept = []
         for candidate in candidates:
-            if candidate.keyword and candidate.keyword.score >= minimum:
-                kept.append(replace(candidate, passed_by="keyword"))
-            elif candidate.vector and candidate.vector.score >= minimum:
-                kept.append(replace(candidate, passed_by="vector"))
+            leg = carried_by(candidate.keyword, candidate.vector, minimum)
+            if leg:
+                kept.append(replace(candidate, passed_by=leg))
         return kept
 
     def _decayed(self, candidates: Sequence[_Candidate]) -> list[_Candidate]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from ..values import Value
 
-Fusion = Literal["weighted", "rrf"]
+Fusion = Literal["adaptive", "weighted", "rrf"]
 
 
 class SearchSettings(Value, frozen=True):
@@ -19,7 +19,7 @@ class SearchSettings(Value, frozen=True):
     vector_weight: float = 0.7
     text_weight: float = 0.3
     candidate_multiplier: int = 4
-    fusion: Fusion = "weighted"
+    fusion: Fusion = "adaptive"
     mmr: bool = False
     mmr_lambda: float = 0.7
     decay: bool = False
