@@ -42,7 +42,11 @@ def imported(tmp_path: Path, *arguments: str) -> set[str]:
         "MEMLANE_WORKSPACE": str(tmp_path / "notes"),
     }
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return set(done.stderr.splitlines()[-1].split())
 
@@ -60,7 +64,13 @@ def test_the_version_needs_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("search", "lighthouse"), ("search", "등대지기 Wiedervorlagemappe"), ("get", "memory/a.md"), ("context",)]
+    "arguments",
+    [
+        ("search", "lighthouse"),
+        ("search", "등대지기 Wiedervorlagemappe"),
+        ("get", "memory/a.md"),
+        ("context",),
+    ],
 )
 def test_a_command_that_changes_nothing_loads_nothing_heavy(
     indexed: Path, arguments: tuple[str, ...]

@@ -105,7 +105,7 @@ def test_an_unknown_agent_names_the_known_ones(open_memory: Open) -> None:
 
 
 def test_a_wrong_value_names_file_key_and_value(tmp_path: Path) -> None:
-    (tmp_path / "openclaw.json").write_text('{agents: {defaults: {memorySearch: {query: {minScore: 7}}}}}')
+    (tmp_path / "openclaw.json").write_text("{agents: {defaults: {memorySearch: {query: {minScore: 7}}}}}")
     with pytest.raises(ConfigError) as caught:
         Memory.open(state_dir=tmp_path, environ={})
     for part in ("openclaw.json", "agents.defaults.memorySearch.query.minScore", "7"):

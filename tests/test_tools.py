@@ -40,12 +40,16 @@ def test_search_get_and_write_answer_in_json(memory: Memory) -> None:
     assert (answer["provider"], answer["model"], answer["mode"]) == ("bundled", "static", "hybrid")
     assert get({"path": result["path"], "from": 3, "lines": 1}) == {
         "path": "memory/2026-02-09.md",
-        "text": "- The lighthouse keeper is called Ines.\n",
+        "text": "- The lighthouse keeper is called Ines.",
         "from": 3,
         "lines": 1,
         "exists": True,
     }
-    assert write_tool({"text": "Ines likes tea"}) == {"path": "memory/2026-02-10.md", "line": 3, "added": True}
+    assert write_tool({"text": "Ines likes tea"}) == {
+        "path": "memory/2026-02-10.md",
+        "line": 3,
+        "added": True,
+    }
     assert write_tool({"text": "Ines likes tea"})["added"] is False
     assert "Ines likes tea" in search({"query": "what does Ines like to drink: tea"})["results"][0]["snippet"]
 

@@ -13,6 +13,8 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "default": {},
     "keyword": {"provider": "none"},
     "vector": {"query": {"hybrid": {"enabled": False}}},
+    "keyword, no threshold": {"provider": "none", "query": {"minScore": 0}},
+    "default, no threshold": {"query": {"minScore": 0}},
     "rrf": {"query": {"hybrid": {"fusion": "rrf"}}},
 }
 MEASURES = ("recall@5", "recall@10", "mrr", "ndcg@10")
@@ -40,7 +42,9 @@ def main() -> None:
                     f"{run.median_milliseconds:.1f}",
                     f"{run.index_bytes / 1e6:.1f}",
                 ]
-                print("\t".join([name, configuration, level, str(measures["n"]), *figures, *costs]), flush=True)
+                print(
+                    "\t".join([name, configuration, level, str(measures["n"]), *figures, *costs]), flush=True
+                )
 
 
 if __name__ == "__main__":

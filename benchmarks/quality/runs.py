@@ -42,7 +42,9 @@ class EvaluationData:
 
     def __init__(self, folder: Path) -> None:
         if not (folder / "score.py").is_file():
-            raise SystemExit(f"{folder} holds no score.py; name the evaluation folder with --eval or MEMLANE_EVAL")
+            raise SystemExit(
+                f"{folder} holds no score.py; name the evaluation folder with --eval or MEMLANE_EVAL"
+            )
         self.folder = folder
         sys.path.insert(0, str(folder))
         self.materialize: ModuleType = __import__("materialize")

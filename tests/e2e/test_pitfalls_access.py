@@ -107,11 +107,13 @@ def test_a_note_that_does_not_exist_yet_is_no_error(memory: Memory) -> None:
 
 
 def test_a_search_range_fed_to_get_gives_exactly_the_chunk(write: Write, open_memory: Open) -> None:
-    write("memory/a.md", "# One\n\nalpha lighthouse\nbeta\u2028gamma\n\n## Two\n\n" + "delta words here\n" * 30)
+    write(
+        "memory/a.md", "# One\n\nalpha lighthouse\nbeta\u2028gamma\n\n## Two\n\n" + "delta words here\n" * 30
+    )
     memory = open_memory()
     hit = next(iter(memory.search("lighthouse")))
     excerpt = memory.get(hit.path, start=hit.start_line, lines=hit.end_line - hit.start_line + 1)
-    assert excerpt.text.rstrip("\n") == hit.snippet
+    assert excerpt.text == hit.snippet
 
 
 def test_identity_is_the_same_whoever_opens_and_whatever_the_key(

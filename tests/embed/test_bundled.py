@@ -43,7 +43,13 @@ def test_meaning_beats_wording_within_and_across_languages(
 
 
 def test_the_bulk_path_gives_the_same_vectors(embedder: BundledEmbedder) -> None:
-    texts = ["Router: Omada ER605", "오늘 끝말잇기 게임을 했다", "今日は成語しりとりをした", "emoji 👨‍👩‍👧 only", "a " * 500]
+    texts = [
+        "Router: Omada ER605",
+        "오늘 끝말잇기 게임을 했다",
+        "今日は成語しりとりをした",
+        "emoji 👨‍👩‍👧 only",
+        "a " * 500,
+    ]
     for single, bulk in zip(map(embedder.embed_query, texts), embedder.embed_documents(texts), strict=True):
         assert isinstance(single, bytes)
         assert isinstance(bulk, bytes)

@@ -23,7 +23,9 @@ class Scripted(HashEmbedder):
         return self.answers
 
 
-@given(st.lists(st.floats(-10, 10, width=32), min_size=1, max_size=20).filter(lambda v: math.hypot(*v) > 1e-3))
+@given(
+    st.lists(st.floats(-10, 10, width=32), min_size=1, max_size=20).filter(lambda v: math.hypot(*v) > 1e-3)
+)
 def test_vectors_come_out_normalised(values: list[float]) -> None:
     (vector,) = CheckedEmbedder(Scripted(pack(values))).embed_documents(["a"])
     assert isinstance(vector, bytes)

@@ -62,9 +62,9 @@ def test_a_damaged_file_is_set_aside_and_filled_again(cache: SqliteCache, damage
     assert cache.get(SPACE, [b"a"]) == {}
     cache.put(SPACE, [(b"a", ONE)])
     assert cache.get(SPACE, [b"a"]) == {b"a": ONE}
-    assert [file.read_bytes() for file in cache.path.parent.glob("*.corrupt-*") if file.stat().st_size > 100] == [
-        damage
-    ]
+    assert [
+        file.read_bytes() for file in cache.path.parent.glob("*.corrupt-*") if file.stat().st_size > 100
+    ] == [damage]
 
 
 def test_ten_thousand_large_vectors_stay_under_seventy_megabytes(tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memlane.index.plan import plan_sync
 from memlane.index.store import IndexedFile, RemoveFile
@@ -17,7 +16,15 @@ def entry(path: str, *, size: int = 10, mtime_ns: int = 1, evergreen: bool = Tru
 def indexed(*entries: FileEntry, failure: str | None = None) -> dict[tuple[Source, str], IndexedFile]:
     return {
         (one.source, one.path): IndexedFile(
-            one.path, one.source, "digest", one.size, one.mtime_ns, one.inode, one.device, one.evergreen, failure
+            one.path,
+            one.source,
+            "digest",
+            one.size,
+            one.mtime_ns,
+            one.inode,
+            one.device,
+            one.evergreen,
+            failure,
         )
         for one in entries
     }

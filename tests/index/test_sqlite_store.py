@@ -1,17 +1,18 @@
 from __future__ import annotations
 
+import math
 import random
 import stat
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import apsw
 import pytest
+from msgspec.structs import replace
 
 from memlane.embed.base import NoVector, pack
 from memlane.errors import StoreCorrupt, StoreError
@@ -36,7 +37,9 @@ def store(path: Path, request: pytest.FixtureRequest) -> Iterator[SqliteStore]:
 
 
 def entry(path: str, *, day: date | None = None, curated: bool = False) -> FileEntry:
-    return FileEntry(path, f"/notes/{path}", "memory", 10, 1, 7, day=day, curated=curated, evergreen=day is None)
+    return FileEntry(
+        path, f"/notes/{path}", "memory", 10, 1, 7, day=day, curated=curated, evergreen=day is None
+    )
 
 
 def chunk(text: str, line: int = 1) -> IndexedChunk:
@@ -87,12 +90,10 @@ def test_keyword_search_says_which_terms_matched(store: SqliteStore) -> None:
     put(store, generation, "b.md", "green apples")
     terms = query_terms("green tea kettle")
     first, second = store.keyword_candidates(terms, limit=10, filters=Filters())
-    assert [terms[index] for index in first.matched] == ["green", "tea"]
-    assert [terms[index] for index in second.matched] == ["green"]
+    assert (first.matched, second.matched) == ((0, 1), (0,))
     assert first.bm25 > second.bm25 > 0
     counts, total = store.term_frequencies(terms)
-    assert dict(zip(terms, counts, strict=True)) == {"green": 2, "tea": 1, terms[-1]: 0}
-    assert total == 2
+    assert (counts, total) == ([2, 1, 0], 2)
 
 
 def test_filters_apply_inside_both_legs(store: SqliteStore) -> None:
@@ -162,7 +163,10 @@ def test_vectors_are_ordered_by_cosine_and_bad_ones_are_never_returned(store: Sq
     store.put_vectors(
         space,
         [
-            (one.chunk, pack(directions[one.text]) if one.text in directions else NoVector("the vector is zero"))
+            (
+                one.chunk,
+                pack(directions[one.text]) if one.text in directions else NoVector("the vector is zero"),
+            )
             for one in store.unembedded(space, after=0, limit=9)
         ],
     )
@@ -181,8 +185,13 @@ def test_a_query_of_another_length_finds_nothing(store: SqliteStore) -> None:
 
 def test_both_engines_give_the_same_order(tmp_path: Path) -> None:
     numbers = random.Random(7)
-    vectors = {f"chunk {number}": [numbers.gauss(0, 1) for _ in range(48)] for number in range(600)}
-    query = pack([numbers.gauss(0, 1) for _ in range(48)])
+
+    def direction() -> list[float]:
+        values = [numbers.gauss(0, 1) for _ in range(48)]
+        return [value / math.hypot(*values) for value in values]
+
+    vectors = {f"chunk {number}": direction() for number in range(600)}
+    query = pack(direction())
     answers = {}
     for extension in (True, False):
         store = SqliteStore(tmp_path / f"{extension}.sqlite", vector_extension=extension)
@@ -299,7 +308,9 @@ def test_a_foreign_database_is_left_untouched(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("content", [b"a text file that somebody keeps here", b"SQLite format 3\x00" + b"x" * 90])
+@pytest.mark.parametrize(
+    "content", [b"a text file that somebody keeps here", b"SQLite format 3\x00" + b"x" * 90]
+)
 def test_a_file_that_is_no_database_is_left_untouched(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(content)

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from memlane.search.decay import age_in_days, decay_factor
 
 
-@pytest.mark.parametrize(
-    ("days", "factor"), [(0, 1.0), (7, 0.851), (30, 0.5), (90, 0.125), (180, 0.0156)]
-)
+@pytest.mark.parametrize(("days", "factor"), [(0, 1.0), (7, 0.851), (30, 0.5), (90, 0.125), (180, 0.0156)])
 def test_documented_factors_at_a_half_life_of_thirty_days(days: int, factor: float) -> None:
     assert decay_factor(days, 30) == pytest.approx(factor, abs=5e-4)
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memlane.index.analyze import analyze
-from memlane.search.mmr import diversify, jaccard
+from memlane.search.mmr import distinct_words, diversify, jaccard
 
 NOTES = {
     "memory/2026-02-10.md": (0.92, "Configured Omada router, set VLAN 10 for IoT devices"),
@@ -18,7 +17,7 @@ def top_three(trade_off: float) -> list[str]:
     paths = list(NOTES)
     picks = diversify(
         [score for score, _ in NOTES.values()],
-        [frozenset(analyze(text)) for _, text in NOTES.values()],
+        [distinct_words(text) for _, text in NOTES.values()],
         trade_off=trade_off,
         limit=3,
     )
@@ -36,12 +35,14 @@ def test_trade_off_one_is_the_plain_order() -> None:
 
 
 def test_likeness_sees_chinese_and_korean_words() -> None:
-    same = jaccard(frozenset(analyze("今天讨论了部署方案")), frozenset(analyze("今天讨论了部署方案和预算")))
-    other = jaccard(frozenset(analyze("今天讨论了部署方案")), frozenset(analyze("明天去看电影")))
+    same = jaccard(distinct_words("今天讨论了部署方案"), distinct_words("今天讨论了部署方案和预算"))
+    other = jaccard(distinct_words("今天讨论了部署方案"), distinct_words("明天去看电影"))
     assert same > 0.5 > other
 
 
-def test_two_empty_sets_are_not_alike() -> None:
+def test_texts_without_terms_are_alike_only_when_they_are_the_same() -> None:
+    assert jaccard(distinct_words("!!!"), distinct_words("!!!")) == 1.0
+    assert jaccard(distinct_words("!!!"), distinct_words("???")) == 0.0
     assert jaccard(frozenset(), frozenset()) == 0.0
 
 
@@ -53,7 +54,10 @@ def test_picks_are_distinct_and_as_many_as_asked(
     candidates: list[tuple[float, frozenset[str]]], trade_off: float, limit: int
 ) -> None:
     picks = diversify(
-        [score for score, _ in candidates], [terms for _, terms in candidates], trade_off=trade_off, limit=limit
+        [score for score, _ in candidates],
+        [terms for _, terms in candidates],
+        trade_off=trade_off,
+        limit=limit,
     )
     indexes = [pick.index for pick in picks]
     assert len(indexes) == len(set(indexes)) == min(limit, len(candidates))

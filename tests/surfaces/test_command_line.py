@@ -31,7 +31,9 @@ def run(environment: dict[str, str]) -> Run:
     """Runs `memlane` as a process."""
 
     def process(*arguments: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run([*PROGRAM, *arguments], env=environment, input=stdin, capture_output=True, check=False)
+        done = subprocess.run(
+            [*PROGRAM, *arguments], env=environment, input=stdin, capture_output=True, check=False
+        )
         return subprocess.CompletedProcess(
             done.args, done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
         )
@@ -46,7 +48,9 @@ def test_a_first_day(run: Run, notes: Path, tmp_path: Path) -> None:
     assert (new / "MEMORY.md").is_file()
     again = run("init", "--workspace", str(new))
     assert "nothing was changed" in again.stdout
-    assert run("remember", "The", "lighthouse", "keeper", "is", "Ines", "--workspace", str(new)).returncode == 0
+    assert (
+        run("remember", "The", "lighthouse", "keeper", "is", "Ines", "--workspace", str(new)).returncode == 0
+    )
     found = run("search", "who keeps the lighthouse?", "--workspace", str(new))
     assert found.returncode == 0
     assert "Ines" in found.stdout
@@ -108,7 +112,9 @@ def test_remember_reads_standard_input(run: Run, notes: Path) -> None:
     assert run("remember").returncode == 2
 
 
-def test_index_reports_and_exits_with_three_when_some_files_failed(run: Run, write: Write, notes: Path) -> None:
+def test_index_reports_and_exits_with_three_when_some_files_failed(
+    run: Run, write: Write, notes: Path
+) -> None:
     write("memory/a.md", "lighthouse\n")
     assert run("index").stdout.startswith("main: 1 indexed, 0 unchanged (1 chunks, 1 embedded)")
     (notes / "memory/bad.md").write_bytes(b"\x00")
@@ -206,7 +212,10 @@ def test_json_carries_what_the_tool_answers(run: Run, write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("{agents: {defaults: {\n  memorySearch: {query: {maxResults: oops}}}}}", ["openclaw.json", "line 2"]),
+        (
+            "{agents: {defaults: {\n  memorySearch: {query: {maxResults: oops}}}}}",
+            ["openclaw.json", "line 2"],
+        ),
         ("{agents: {defaults: {memorySearch: {query: {maxResults: 0}}}}}", ["query.maxResults", "0"]),
         ("{agents: {defaults: {memorySearch: {provider: 5}}}}", ["memorySearch.provider", "5"]),
         ("{memorySearch: {enabled: true}}", ["agents.defaults.memorySearch"]),
@@ -229,7 +238,8 @@ def test_a_bad_configuration_names_file_key_and_value(
 def test_config_check_prints_values_with_origin_and_warns_of_unknown_keys(run: Run, tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
     (tmp_path / "state/openclaw.json").write_text(
-        "{agents: {defaults: {memorySearch: {query: {maxResult: 3, minScore: 0.5}, remote: {apiKey: 'sk-TEST123'}}}}}"
+        "{agents: {defaults: {memorySearch: {query: {maxResult: 3, minScore: 0.5},"
+        " remote: {apiKey: 'sk-TEST123'}}}}}"
     )
     done = run("config", "check")
     assert done.returncode == 0
@@ -251,7 +261,17 @@ def test_help_and_version(run: Run) -> None:
     from memlane import __version__
 
     assert run("--version").stdout == f"memlane {__version__}\n"
-    for command in ("init", "index", "search", "get", "remember", "context", "status", "config", "completion"):
+    for command in (
+        "init",
+        "index",
+        "search",
+        "get",
+        "remember",
+        "context",
+        "status",
+        "config",
+        "completion",
+    ):
         assert command in run("--help").stdout
         assert run(command, "--help").returncode == 0
     assert "did you mean 'search'" in run("serach").stderr
@@ -274,7 +294,9 @@ def test_a_reader_that_goes_away_is_no_failure(environment: dict[str, str], writ
     for number in range(50):
         write(f"memory/{number}.md", "the lighthouse keeper " * 100 + "\n")
     command = [*PROGRAM, "search", "lighthouse", "--max-results", "50", "--min-score", "0"]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.read(10)
@@ -284,7 +306,10 @@ def test_a_reader_that_goes_away_is_no_failure(environment: dict[str, str], writ
 
 def many_notes(write: Write, count: int = 400) -> None:
     for number in range(count):
-        write(f"memory/{number}.md", f"# Note {number}\n\n" + f"topic{number} words and more words. " * 60 + "\n")
+        write(
+            f"memory/{number}.md",
+            f"# Note {number}\n\n" + f"topic{number} words and more words. " * 60 + "\n",
+        )
 
 
 def test_control_c_stops_cleanly_and_the_next_run_goes_on(
@@ -325,7 +350,9 @@ def test_several_processes_at_once_all_answer(environment: dict[str, str], write
     many_notes(write, 60)
     commands = [["index"], ["search", "topic5"], ["index", "--force"], ["search", "topic7"], ["status"]]
     running = [
-        subprocess.Popen([*PROGRAM, *command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen(
+            [*PROGRAM, *command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         for command in commands
     ]
     for process in running:

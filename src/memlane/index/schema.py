@@ -7,13 +7,17 @@ SCHEMA_VERSION = 1
 # Pages of 8 kB hold five 384-number vectors with little waste; 4 kB ones hold two and waste a quarter.
 PAGE_SIZE = 8192
 
+# Ids that were used are never used again: what a query has found cannot turn into something else before it
+# is shown.
 TABLES = """
 CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE generations (
-    id INTEGER PRIMARY KEY, layout TEXT NOT NULL, current INTEGER NOT NULL, complete INTEGER NOT NULL
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    layout TEXT NOT NULL, current INTEGER NOT NULL, complete INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE spaces (
-    id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, identity TEXT NOT NULL, dimensions INTEGER,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    generation INTEGER NOT NULL, identity TEXT NOT NULL, dimensions INTEGER,
     current INTEGER NOT NULL, complete INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE files (
@@ -24,7 +28,8 @@ CREATE TABLE files (
 ) STRICT;
 CREATE UNIQUE INDEX file_by_path ON files (generation, source, path);
 CREATE TABLE chunks (
-    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    file INTEGER NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
     heading TEXT NOT NULL, text TEXT NOT NULL, digest BLOB NOT NULL
 ) STRICT;
 CREATE INDEX chunk_by_file ON chunks (file);

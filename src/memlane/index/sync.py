@@ -24,6 +24,8 @@ from .store import Store
 
 LAST_PASS = "last_pass"  # noqa: S105 - not a password
 """The note that holds the time of the last pass that wrote something."""
+VANISHED = "vanished"
+"""The note that identifies what had vanished in the last pass, when that was doubted."""
 _HEADING_TOKENS = 64
 """What a heading path may add to a chunk when it is embedded."""
 
@@ -93,6 +95,9 @@ class Synchronizer:
             failed=(*plan.failed, *unlistable(scan)),
             skipped_links=scan.skipped_links,
         )
+        if not plan.doubt and self._store.note(VANISHED):
+            self._store.put_note(VANISHED, "")  # what had vanished is back, or its removal is done
+            self._store.settle()
         if force or not plan.empty or not self._vectors_complete():
             try:
                 with writer_lock(self._store.path, timeout=wait):

@@ -19,10 +19,8 @@ from .identity import space_identity
 from .plan import SyncPlan, plan_sync
 from .reader import NoteReader
 from .store import FileChange, Generation, IndexedFile, ReplaceFile, Store
-from .sync import Chunking, unlistable
+from .sync import VANISHED, Chunking, unlistable
 
-_VANISHED = "vanished"
-"""The note that identifies what had vanished in the last pass, when that was doubted."""
 _CHUNKS_A_TRANSACTION = 512
 
 
@@ -72,8 +70,8 @@ class IndexUpdate:
     def _remove(self, generation: Generation, plan: SyncPlan) -> int:
         """Drop what is gone, and note what changed only in its attributes. Gives how many files went."""
         removed = plan.remove
-        if plan.doubt and self._store.note(_VANISHED) != plan.doubt:
-            self._store.put_note(_VANISHED, plan.doubt)
+        if plan.doubt and self._store.note(VANISHED) != plan.doubt:
+            self._store.put_note(VANISHED, plan.doubt)
             self._warnings.append(
                 f"{len(removed)} indexed files have vanished at once; they are kept in the index until"
                 " the next pass finds them gone too (memlane index --force removes them now)"

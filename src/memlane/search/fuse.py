@@ -20,7 +20,10 @@ from ..values import Value
 KEYWORD_CEILING = 0.95
 """The score of a passage that holds every term of the query and leads its list."""
 _COVERAGE_SCALE = 0.25
-"""How fast the share of the query's term weight that a passage holds turns into confidence."""
+"""How fast the share of the query's term weight that a passage holds turns into a score."""
+_CHANCE_SCALE = 0.12
+"""The same for the threshold, where it only matters that the match is not a chance one: a tenth of a long
+question's weight, in rare words, is enough."""
 _COSINE_SCALE = 0.32
 """How fast a cosine above that of unrelated texts turns into confidence."""
 _LEADERS = 3
@@ -40,8 +43,8 @@ class KeywordEvidence(Value, frozen=True):
     bm25: float
     matched: tuple[int, ...]
     """Which of the query's terms it holds."""
-    confidence: float
-    """How much of the query's term weight it holds, on the scale of scores: what the threshold asks for."""
+    coverage: float
+    """The share of the query's term weight that it holds, 0..1."""
     score: float
 
 
@@ -96,8 +99,8 @@ def keyword_evidence(
     evidence = []
     for rank, (bm25, matched) in enumerate(found, start=1):
         relative = max(0.0, bm25 / best) if best > 0 and math.isfinite(bm25) else 0.0
-        confidence = KEYWORD_CEILING * _saturated(coverage(matched, weights), _COVERAGE_SCALE)
-        evidence.append(KeywordEvidence(rank, bm25, matched, confidence, strength * relative))
+        share = coverage(matched, weights)
+        evidence.append(KeywordEvidence(rank, bm25, matched, share, strength * relative))
     return evidence
 
 
@@ -127,16 +130,19 @@ def carried_by(
 ) -> Literal["keyword", "vector"] | None:
     """Which leg by itself finds a candidate good enough; None when neither does.
 
-    Where the model sees no likeness at all (less than half of the minimum), a chance match on one of
-    several words does not pass: the words must be convincing, half-way from the minimum to certainty. An
-    exact rare token is.
+    The keyword leg asks that the match is more than chance. Where the model sees no likeness at all (less
+    than half of the minimum), it asks for more: words that are convincing by themselves, half-way from the
+    minimum to certainty. One of several words is not; an exact rare token is.
     """
     if vector and vector.score >= minimum:
         return "vector"
-    if keyword is None or keyword.confidence < minimum:
+    if keyword is None:
         return None
     contradicted = vector is not None and vector.score < minimum / 2
-    return None if contradicted and keyword.confidence < (1 + minimum) / 2 else "keyword"
+    if contradicted:
+        convincing = KEYWORD_CEILING * _saturated(keyword.coverage, _COVERAGE_SCALE)
+        return "keyword" if convincing >= (1 + minimum) / 2 else None
+    return "keyword" if KEYWORD_CEILING * _saturated(keyword.coverage, _CHANCE_SCALE) >= minimum else None
 
 
 def weighted(keyword: KeywordEvidence | None, vector: VectorEvidence | None, weights: Weights) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..index.analyze import term_spans
 from ..values import Value
 
 
@@ -25,6 +26,17 @@ def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
     """Shared terms over all terms; 0 for two empty sets, which say nothing of each other."""
     union = len(left | right)
     return len(left & right) / union if union else 0.0
+
+
+def distinct_words(text: str) -> frozenset[str]:
+    """The terms by which two texts are compared: those of full text, an identifier once and not by part.
+
+    A text without terms is comparable with the same text alone.
+    """
+    first_terms: dict[int, str] = {}
+    for term, start, _ in term_spans(text):
+        first_terms.setdefault(start, term)
+    return frozenset(first_terms.values()) or frozenset({text})
 
 
 def diversify(

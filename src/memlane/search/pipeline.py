@@ -18,14 +18,13 @@ from msgspec.structs import replace
 
 from ..clock import Clock
 from ..embed.base import Embedder, NoVector
-from ..index.analyze import analyze
 from ..index.store import Passage, Store
 from ..index.vectors import exact_cosines
 from ..values import Explanation, Filters, Hit, Mode, SearchResult, SearchTotals, Value, Why
 from .decay import age_in_days, decay_factor
 from .fuse import KeywordEvidence, VectorEvidence, Weights, adapted, carried_by, reciprocal_rank, weighted
 from .legs import KeywordLeg, VectorLeg, complete_cosines, keyword_leg, vector_leg
-from .mmr import diversify
+from .mmr import distinct_words, diversify
 from .settings import SearchRequest, SearchSettings
 from .snippet import cut_snippet, find_matches
 
@@ -161,10 +160,7 @@ class Search:
         return self._settings.candidate_multiplier * max(request.max_results, _POOL_RESULTS)
 
     def _diversified(self, ranked: Sequence[_Candidate], limit: int) -> list[_Candidate]:
-        terms = [
-            frozenset(analyze(candidate.passage.text)) or frozenset({candidate.passage.text})
-            for candidate in ranked
-        ]
+        terms = [distinct_words(candidate.passage.text) for candidate in ranked]
         picks = diversify(
             [candidate.score for candidate in ranked],
             terms,
