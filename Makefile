@@ -27,7 +27,7 @@ test: .venv/.dev  ## the whole test suite
 lint: .venv/.dev  ## style, types, and the arrows between the rooms
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-cache
 
 bench: .venv/.dev  ## the figures of benchmarks/speed
 	@$(BIN)/python -m benchmarks.speed $(ARGS)

@@ -21,8 +21,8 @@ def configuration_page() -> str:
     lines = [
         "# Configuration",
         "",
-        "Generated from the schema; `memlane config schema` prints it, `memlane config check` shows what is in",
-        "force and where each value comes from. The file is JSON5, by default `~/.openclaw/openclaw.json`.",
+        "Generated from the schema; `memlane config schema` prints it, `memlane config check` shows what is",
+        "in force and where each value comes from. JSON5 in `~/.openclaw/openclaw.json` by default.",
         "",
     ]
     for title, path in (
@@ -78,8 +78,8 @@ def _leaves(
     node: dict[str, Any], schema: dict[str, Any], prefix: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     node = _resolved(node, schema)
-    for name, child in node.get("properties", {}).items():
-        child = _resolved(child, schema)
+    for name, reference in node.get("properties", {}).items():
+        child = _resolved(reference, schema)
         key = f"{prefix}{name}"
         if child.get("properties"):
             yield from _leaves(child, schema, f"{key}.")
@@ -114,7 +114,7 @@ def main() -> int:
     stale = []
     for name, make in PAGES.items():
         page = DOCS / name
-        text = make() + ("" if make is configuration_page else "")
+        text = make()
         if "--check" in sys.argv[1:]:
             if not page.is_file() or page.read_text("utf-8") != text:
                 stale.append(name)
