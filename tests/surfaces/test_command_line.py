@@ -64,7 +64,7 @@ def test_search_prints_score_place_and_snippet(run: Run, write: Write) -> None:
     score, place = head.split()
     assert 0 < float(score) < 1
     assert place == "memory/a.md:1-3"
-    assert snippet == ["  # Log", "  ", "  the lighthouse keeper"]
+    assert snippet == ["  # Log", "", "  the lighthouse keeper"]
     assert done.stderr == ""
 
 

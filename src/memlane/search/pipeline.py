@@ -129,11 +129,14 @@ class Search:
         return candidates
 
     def _over_threshold(self, candidates: Sequence[_Candidate], minimum: float) -> list[_Candidate]:
-        """Those that at least one leg finds good enough by itself."""
+        """Those that at least one leg finds good enough by itself, unless both together say otherwise.
+
+        When a rare token settles a query, what the model finds faintly alike is noise beside it.
+        """
         kept = []
         for candidate in candidates:
             leg = carried_by(candidate.keyword, candidate.vector, minimum)
-            if leg:
+            if leg and candidate.fused >= minimum / 2:
                 kept.append(replace(candidate, passed_by=leg))
         return kept
 

@@ -131,7 +131,7 @@ def _hit_text(hit: Hit, *, colour: bool) -> str:
     lines = f"{hit.start_line}-{hit.end_line}"
     head = f"{click.style(f'{hit.score:.2f}', fg='green')}  {click.style(f'{hit.path}:{lines}', fg='cyan')}"
     snippet = _emphasised(hit) if colour else hit.snippet
-    indented = "\n".join(f"  {line}" for line in snippet.split("\n"))
+    indented = "\n".join(f"  {line}".rstrip() for line in snippet.split("\n"))
     explained = f"\n{_explanation_text(hit.explanation)}" if hit.explanation else ""
     return f"{head}\n{indented}{explained}"
 
