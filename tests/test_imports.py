@@ -79,7 +79,7 @@ def test_a_command_that_changes_nothing_loads_nothing_heavy(
 
 
 def test_remembering_and_reading_touch_no_index(indexed: Path) -> None:
-    for arguments in (("remember", "tea"), ("get", "memory/a.md"), ("context",)):
+    for arguments in (("remember", "tea"), ("get", "memory/a.md")):
         assert not imported(indexed, *arguments) & {"apsw", "memlane.embed.bundled", "numpy"}
 
 

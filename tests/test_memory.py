@@ -38,7 +38,6 @@ def test_reading_and_writing_open_no_index(write: Write, tmp_path: Path, open_me
     memory = open_memory()
     memory.get("memory/a.md")
     memory.remember("coffee")
-    memory.context()
     assert not (tmp_path / "state/memory").exists()
 
 
@@ -73,7 +72,7 @@ def test_the_asyncio_twin_gives_the_same(write: Write, notes: Path, tmp_path: Pa
             await memory.remember("tea")
             assert (await memory.get("memory/a.md")).lines == 1
             assert (await memory.context()).session_kind == "main"
-            assert (await memory.status()).statistics.files == 1
+            assert (await memory.status()).statistics.files == 2
             found = await asyncio.gather(*(memory.search("lighthouse") for _ in range(4)))
             return [result.hits[0].path for result in found]
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from .clock import Clock, SystemClock, zone_named
 from .config import AgentSettings, Configuration, load_config
-from .errors import UsageError
+from .errors import StoreError, UsageError
 from .events import Observer, SilentObserver
 from .values import Excerpt, Filters, SearchResult, SessionContext, Source, Status, SyncReport, Why, Written
 from .workspace import ExtraPath, Workspace
@@ -177,11 +177,21 @@ class Memory:
         return remember(self.workspace, text, clock=self.clock, durable=durable, heading=heading)
 
     def context(self, session: str | None = None) -> SessionContext:
-        """What an agent should have in its prompt when a session starts."""
+        """What an agent should have in its prompt when a session starts.
+
+        Also brings the index up to date for the session, when `sync.onSessionStart` is on; a failure of
+        that is a warning.
+        """
         from .sessions.keys import session_from_key
         from .workspace import session_context
 
-        return session_context(self.workspace, session_from_key(session), today=self.clock.today())
+        context = session_context(self.workspace, session_from_key(session), today=self.clock.today())
+        if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
+            try:
+                self.sync(reason="session start", wait=2.0)
+            except StoreError as error:
+                self._observer.warning(str(error))
+        return context
 
     def sync(self, *, force: bool = False, reason: str = "command", wait: float = 30.0) -> SyncReport:
         """Bring the index up to date with the notes. `force` reads and stores every note again."""

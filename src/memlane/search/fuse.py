@@ -115,14 +115,12 @@ def adapted(weights: Weights, keyword_coverage: float) -> Weights:
     """The weights for a query whose best keyword hits hold this share of its term weight.
 
     When the words of the query stand in a passage, they tell more than any model; when they do not, chance
-    matches tell nothing. The log odds of the configured weights move in proportion to the coverage. A
-    weight of 0 or 1 stays.
+    matches tell nothing. The log odds of the configured weights move in proportion to the coverage, so
+    that a weight of 0 or 1 stays.
     """
-    if not 0.0 < weights.text < 1.0:
-        return weights
-    odds = math.log(weights.text / weights.vector) + _SHIFT * (keyword_coverage - _NEUTRAL_COVERAGE)
-    text = 1.0 / (1.0 + math.exp(-odds))
-    return Weights(vector=1.0 - text, text=text)
+    text = weights.text * math.exp(_SHIFT * (keyword_coverage - _NEUTRAL_COVERAGE))
+    total = weights.vector + text
+    return Weights(vector=weights.vector / total, text=text / total)
 
 
 def carried_by(

@@ -1,0 +1,176 @@
+"""Every setting that is in force changes something a user can see."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlane import Memory, SearchResult
+from memlane.clock import FixedClock
+from memlane.config import describe
+from memlane.testing import HashEmbedder
+
+Observe = Callable[[Memory], object]
+
+
+def search(query: str, **options: Any) -> Callable[[Memory], SearchResult]:
+    return lambda memory: memory.search(query, **options)
+
+
+def paths(query: str) -> Observe:
+    return lambda memory: [hit.path for hit in memory.search(query)]
+
+
+def scores(query: str) -> Observe:
+    return lambda memory: [round(hit.score, 6) for hit in memory.search(query)]
+
+
+def synced(memory: Memory) -> Memory:
+    memory.sync()
+    return memory
+
+
+# Key → (a value other than the default, what to look at). Values are those of `memorySearch`.
+VISIBLE: dict[str, tuple[object, Observe]] = {
+    "enabled": (False, lambda memory: memory.search("tea").why),
+    "extraPaths": (["../team"], paths("windmill")),
+    "provider": ("none", lambda memory: memory.search("tea").mode),
+    "store.path": ("{state}/elsewhere-{agentId}.sqlite", lambda memory: synced(memory).status().store_path),
+    "store.vector.enabled": (False, lambda memory: synced(memory).status().vector_engine),
+    "store.vector.extensionPath": ("/nowhere/vec0", lambda memory: synced(memory).status().vector_engine),
+    "chunking.tokens": (64, lambda memory: memory.sync().chunks),
+    "chunking.overlap": (
+        0,
+        lambda memory: [hit.start_line for hit in memory.search("orchard", max_results=20)],
+    ),
+    "sync.onSearch": (False, paths("tea")),
+    "sync.onSessionStart": (
+        False,
+        lambda memory: (memory.context(), memory.search("tea", sync=False).why)[1],
+    ),
+    "query.maxResults": (2, lambda memory: len(memory.search("orchard", min_score=0.0))),
+    "query.minScore": (0.97, lambda memory: len(memory.search("orchard"))),
+    "query.hybrid.enabled": (False, lambda memory: memory.search("tea").mode),
+    "query.hybrid.vectorWeight": (0.1, scores("orchard tea")),
+    "query.hybrid.textWeight": (0.9, scores("orchard tea")),
+    "query.hybrid.candidateMultiplier": (1, lambda memory: memory.search("note").totals.keyword_candidates),
+    "query.hybrid.fusion": ("rrf", scores("orchard tea")),
+    "query.hybrid.mmr.enabled": (True, paths("Configured Omada router IoT AdGuard")),
+    "query.hybrid.temporalDecay.enabled": (True, scores("dated harbour")),
+}
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    root = tmp_path / "notes"
+    notes = {
+        "memory/tea.md": "green tea and tea cups\n",
+        "memory/2025-06-01.md": "the dated harbour note\n",
+        "memory/long.md": "\n".join(f"line {number} on the orchard and its trees" for number in range(120))
+        + "\n",
+        "memory/a.md": "Configured Omada router, set VLAN 10 for IoT devices\n",
+        "memory/b.md": "Configured Omada router, moved IoT to VLAN 10\n",
+        "memory/c.md": "Router: Omada ER605, AdGuard: 192.168.10.2, VLAN 10: IoT\n",
+        "memory/d.md": "AdGuard runs beside the boiler\n",
+        **{f"memory/notes/{number}.md": f"note {number}\n" for number in range(60)},
+    }
+    for path, text in notes.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    (tmp_path / "team").mkdir()
+    (tmp_path / "team/shared.md").write_text("the windmill\n")
+    return root
+
+
+def observed(
+    tree: Path, state: Path, search_settings: dict[str, Any], look: Observe, **options: Any
+) -> object:
+    state.mkdir()
+    text = json.dumps({"agents": {"defaults": {"workspace": str(tree), "memorySearch": search_settings}}})
+    (state / "openclaw.json").write_text(text.replace("{state}", str(state)), "utf-8")
+    clock = FixedClock(datetime(2026, 2, 10, 12, tzinfo=UTC))
+    with Memory.open(state_dir=state, environ={}, clock=clock, **options) as memory:
+        return look(memory)
+
+
+def nested(key: str, value: object) -> dict[str, Any]:
+    *groups, leaf = key.split(".")
+    section: dict[str, Any] = {leaf: value}
+    for group in reversed(groups):
+        section = {group: section}
+    return section
+
+
+@pytest.mark.parametrize("key", VISIBLE)
+def test_a_setting_changes_what_a_user_sees(tree: Path, tmp_path: Path, key: str) -> None:
+    value, look = VISIBLE[key]
+    default = observed(tree, tmp_path / "one", {}, look)
+    changed = observed(tree, tmp_path / "two", nested(key, value), look)
+    assert str(changed).replace("/two/", "/one/") != str(default)
+
+
+def test_lambda_and_half_life_matter_where_their_step_is_on(tree: Path, tmp_path: Path) -> None:
+    looks: dict[str, tuple[dict[str, Any], dict[str, Any], Observe]] = {
+        "mmr": ({"lambda": 0.7}, {"lambda": 1.0}, paths("Configured Omada router IoT AdGuard")),
+        "temporalDecay": ({"halfLifeDays": 30}, {"halfLifeDays": 300}, scores("dated harbour")),
+    }
+    for step, (one, other, look) in looks.items():
+        results = [
+            observed(
+                tree,
+                tmp_path / f"{step}-{name}",
+                nested(f"query.hybrid.{step}", {"enabled": True, **part}),
+                look,
+            )
+            for name, part in (("one", one), ("other", other))
+        ]
+        assert results[0] != results[1]
+
+
+def test_the_cache_settings_matter(tree: Path, tmp_path: Path) -> None:
+    def entries(memory: Memory) -> object:
+        memory.sync()
+        return memory.status().cache_entries
+
+    kept = observed(tree, tmp_path / "one", {}, entries, embedder=HashEmbedder())
+    none = observed(tree, tmp_path / "two", nested("cache.enabled", False), entries, embedder=HashEmbedder())
+    few = observed(tree, tmp_path / "three", nested("cache.maxEntries", 5), entries, embedder=HashEmbedder())
+    assert (none, few) == (0, 5)
+    assert isinstance(kept, int)
+    assert kept > 60
+
+
+def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    with Memory.open(workspace=tree, state_dir=state, environ={}) as memory:
+        keys = {
+            key.removeprefix("memorySearch.")
+            for key, _, _ in describe(memory.settings)
+            if "memorySearch" in key
+        }
+    elsewhere = {
+        "query.hybrid.mmr.lambda",
+        "query.hybrid.temporalDecay.halfLifeDays",
+        "cache.enabled",
+        "cache.maxEntries",
+    }
+    later = (
+        "remote.",
+        "local.",
+        "multimodal.",
+        "sync.",
+        "experimental.",
+        "sources",
+        "store.driver",
+        "fallback",
+    )
+    later += ("model", "outputDimensionality", "inputType", "queryInputType", "documentInputType")
+    unseen = keys - set(VISIBLE) - elsewhere
+    assert {key for key in unseen if not key.startswith(later)} == set()
