@@ -65,7 +65,7 @@ def test_found(text: str, query: str) -> None:
     ("text", "query"),
     [
         ("green tea", "coffee"),
-        ("部署方案", "方部"),
+        ("部署方案", "预算"),
         ("й", "и"),  # another letter, not an accent
         ("version 2026.4.10", "2025.7.11"),
         ("anything", "!!! ???"),
@@ -118,6 +118,13 @@ def test_spans_lie_within_the_text_in_order_and_give_the_terms(text: str) -> Non
     assert all(0 <= start < end <= len(text) for _, start, end in spans)
     starts = [start for _, start, _ in spans]
     assert starts == sorted(starts)
+
+
+def test_han_characters_are_terms_by_themselves_too() -> None:
+    assert analyze("部署方案") == ["部署", "部", "署方", "署", "方案", "方", "案"]
+    assert analyze("게임을") == ["게임", "임을", "을"]
+    assert query_terms("게임을") == ["게임", "임을"]
+    assert list(term_spans("in 部署")) == [("in", 0, 2), ("部署", 3, 5), ("部", 3, 4), ("署", 4, 5)]
 
 
 @settings(max_examples=60)

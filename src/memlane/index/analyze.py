@@ -39,6 +39,7 @@ _MARKS = (
 _LETTER = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
 _RUN = re.compile(rf"[{_UNSPACED}]+|@?{_LETTER}+(?:[-./@:#'’&]+{_LETTER}+)*(?:\+\+?|#)?")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_IS_HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _PART = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _IS_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -75,8 +76,8 @@ class Analyzer:
         for match in _RUN.finditer(text):
             run, start = match[0], match.start()
             if _IS_UNSPACED.match(run) and len(_normal(run)) == len(run):
-                for index, term in enumerate(self._remembered(run)):
-                    yield term, start + index, start + min(index + 2, len(run))
+                for index, term in _unspaced_terms(run):
+                    yield term, start + index, start + index + len(term)
             else:
                 for term in self._remembered(run):
                     yield term, start, match.end()
@@ -84,7 +85,10 @@ class Analyzer:
     def _remembered(self, run: str) -> tuple[str, ...]:
         terms = self._seen.get(run)
         if terms is None:
-            terms = _pairs(run) if _IS_UNSPACED.match(run) else _word_terms(run)
+            if _IS_UNSPACED.match(run):
+                terms = tuple(term for _, term in _unspaced_terms(_normal(run)))
+            else:
+                terms = _word_terms(run)
             if len(self._seen) >= _WORDS_REMEMBERED:
                 self._seen.clear()
             self._seen[run] = terms
@@ -117,7 +121,7 @@ def query_terms(text: str) -> list[str]:
     runs = _RUN.findall(text)
     for run in runs:
         terms = _ANALYZER.terms(run)
-        if _IS_UNSPACED.match(run) and len(terms) > 1:
+        if len(terms) > 1 and _IS_UNSPACED.match(run) and not _IS_HAN.match(terms[-1]):
             terms = terms[:-1]
         words += terms
         if not STOP_WORDS.issuperset(_folded(_POSSESSIVE.sub("", run)).replace("’", "'").split("'")):
@@ -128,8 +132,7 @@ def query_terms(text: str) -> list[str]:
 def match_expression(terms: Sequence[str]) -> str:
     """The FTS5 expression that matches any of the terms. Nothing in a term is read as syntax."""
     return " OR ".join(
-        f'"{term}"*' if len(term) == 1 and _IS_UNSPACED.match(term) else '"' + term.replace('"', '""') + '"'
-        for term in terms
+        f'"{term}"*' if _is_lone_syllable(term) else '"' + term.replace('"', '""') + '"' for term in terms
     )
 
 
@@ -154,10 +157,24 @@ def _folded(word: str) -> str:
     return unicodedata.normalize("NFC", "".join(kept))
 
 
-def _pairs(run: str) -> tuple[str, ...]:
-    """Overlapping pairs of characters, then the last character, so that a prefix finds each single one."""
-    run = _normal(run)
-    return (*(run[index : index + 2] for index in range(len(run) - 1)), run[-1])
+def _unspaced_terms(run: str) -> Iterator[tuple[int, str]]:
+    """Overlapping pairs of characters, and every Han character by itself, each with its place in the run.
+
+    A Han character is a word or a root; alone it also bridges compounds that share no pair (measured: a
+    point of recall on Japanese, none lost on Chinese). Of other scripts only the last character stands
+    alone, so that the prefix of a pair, or it, finds each single one.
+    """
+    last = len(run) - 1
+    for index, character in enumerate(run):
+        if index < last:
+            yield index, run[index : index + 2]
+        if index == last or _IS_HAN.match(character):
+            yield index, character
+
+
+def _is_lone_syllable(term: str) -> bool:
+    """A single kana, Hangul syllable or the like: found as the beginning of a pair."""
+    return len(term) == 1 and bool(_IS_UNSPACED.match(term)) and not _IS_HAN.match(term)
 
 
 def _word_terms(run: str) -> tuple[str, ...]:
