@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Literal, Protocol
-
-logger = logging.getLogger("memlane")
 
 Stage = Literal["scan", "index", "embed"]
 
@@ -28,4 +25,6 @@ class SilentObserver:
 
     def warning(self, message: str) -> None:
         """Log a warning."""
-        logger.warning("%s", message)
+        import logging
+
+        logging.getLogger("memlane").warning("%s", message)

@@ -21,26 +21,68 @@ TOKENIZER = "ascii tokenchars '_-./@:#+&''’'"
 BM25_WEIGHTS = (1.0, 1.0)
 """Heading path and body. Other weights moved no data set beyond its interval."""
 
-# Scripts written without spaces: Thai, Lao, Myanmar, Khmer, Han, kana, bopomofo; and Hangul, whose words
+# Scripts written without spaces (Thai, Lao, Myanmar, Khmer, Han, kana, bopomofo), and Hangul, whose words
 # carry particles that a search for the bare word must see past.
 _UNSPACED = (
-    "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u109f\u1780-\u17d3\u1100-\u11ff\u3005-\u3007\u3021-\u3029\u3031-\u3035"
-    "\u303b\u303c\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30ff\u3105-\u312f\u3131-\u318e\u31a0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+    (0x0E01, 0x0E4E),
+    (0x0E81, 0x0ECE),
+    (0x1000, 0x109F),
+    (0x1100, 0x11FF),
+    (0x1780, 0x17D3),
+    (0x3005, 0x3007),
+    (0x3021, 0x3029),
+    (0x3031, 0x3035),
+    (0x303B, 0x303B),
+    (0x303C, 0x303C),
+    (0x3041, 0x3096),
+    (0x3099, 0x3099),
+    (0x309A, 0x309A),
+    (0x309D, 0x309F),
+    (0x30A1, 0x30FA),
+    (0x30FC, 0x30FF),
+    (0x3105, 0x312F),
+    (0x3131, 0x318E),
+    (0x31A0, 0x31FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xAC00, 0xD7AF),
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),
+    (0x20000, 0x3FFFF),
 )
-# Marks that belong to the word they stand in, which Python's \w leaves out: accents, Hebrew and Arabic
-# points, the vowel signs of Indic scripts.
-_MARKS = (
-    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f"
-    "\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
-    "\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03\u0a3c-\u0a51\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b57"
-    "\u0b82\u0bbe-\u0bcd\u0c00-\u0c04\u0c3c-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6\u0d00-\u0d03\u0d3b-\u0d4d"
+_HAN = (
+    (0x3005, 0x3005),
+    (0x3007, 0x3007),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x3FFFF),
 )
-_LETTER = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
-_RUN = re.compile(rf"[{_UNSPACED}]+|@?{_LETTER}+(?:[-./@:#'’&]+{_LETTER}+)*(?:\+\+?|#)?")
-_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
-_IS_HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_PART = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
+_JOINERS = "-./@:#'’&+_"
+
+
+class _CharacterClasses(dict[int, str]):
+    """A translation table to one sign a character: U unspaced, L letter, digit or mark, joiners themselves.
+
+    The translated text has the length of the text, so that short patterns over it give exact places, and no
+    pattern needs the tables of Unicode.
+    """
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if _within(code, _UNSPACED):
+            sign = "U"
+        elif character in _JOINERS:
+            sign = "'" if character == "’" else character
+        else:
+            sign = "L" if unicodedata.category(character)[0] in "LMN" else " "
+        self[code] = sign
+        return sign
+
+
+_CLASSES = _CharacterClasses()
+_RUN = re.compile(r"U+|@?[L_]+(?:[-./@:#'&]+[L_]+)*(?:\+\+?|#)?")
+_PART = re.compile(r"[LU]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _IS_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _LETTERS_THEN_DIGITS = re.compile(r"([^\W\d_]{2,})(\d+)")
@@ -63,7 +105,8 @@ class Analyzer:
         """The terms of a text, in order."""
         seen = self._seen
         found: list[str] = []
-        for run in _RUN.findall(text):
+        for start, end in _runs(text):
+            run = text[start:end]
             terms = seen.get(run)
             found += self._remembered(run) if terms is None else terms
         return found
@@ -73,19 +116,19 @@ class Analyzer:
 
         Parts of an identifier are given with the span of the whole.
         """
-        for match in _RUN.finditer(text):
-            run, start = match[0], match.start()
-            if _IS_UNSPACED.match(run) and len(_normal(run)) == len(run):
+        for start, end in _runs(text):
+            run = text[start:end]
+            if _is_unspaced(run) and len(_normal(run)) == len(run):
                 for index, term in _unspaced_terms(run):
                     yield term, start + index, start + index + len(term)
             else:
                 for term in self._remembered(run):
-                    yield term, start, match.end()
+                    yield term, start, end
 
     def _remembered(self, run: str) -> tuple[str, ...]:
         terms = self._seen.get(run)
         if terms is None:
-            if _IS_UNSPACED.match(run):
+            if _is_unspaced(run):
                 terms = tuple(term for _, term in _unspaced_terms(_normal(run)))
             else:
                 terms = _word_terms(run)
@@ -118,10 +161,10 @@ def query_terms(text: str) -> list[str]:
     """
     words: list[str] = []
     telling: list[str] = []
-    runs = _RUN.findall(text)
+    runs = [text[start:end] for start, end in _runs(text)]
     for run in runs:
         terms = _ANALYZER.terms(run)
-        if len(terms) > 1 and _IS_UNSPACED.match(run) and not _IS_HAN.match(terms[-1]):
+        if len(terms) > 1 and _is_unspaced(run) and not _is_han(terms[-1]):
             terms = terms[:-1]
         words += terms
         if not STOP_WORDS.issuperset(_folded(_POSSESSIVE.sub("", run)).replace("’", "'").split("'")):
@@ -134,6 +177,23 @@ def match_expression(terms: Sequence[str]) -> str:
     return " OR ".join(
         f'"{term}"*' if _is_lone_syllable(term) else '"' + term.replace('"', '""') + '"' for term in terms
     )
+
+
+def _runs(text: str) -> Iterator[tuple[int, int]]:
+    """Where the words, identifiers and unspaced runs of a text begin and end."""
+    return (match.span() for match in _RUN.finditer(text.translate(_CLASSES)))
+
+
+def _within(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code <= last for first, last in ranges)
+
+
+def _is_unspaced(run: str) -> bool:
+    return _CLASSES[ord(run[0])] == "U"
+
+
+def _is_han(term: str) -> bool:
+    return _within(ord(term[0]), _HAN)
 
 
 def _normal(run: str) -> str:
@@ -168,19 +228,19 @@ def _unspaced_terms(run: str) -> Iterator[tuple[int, str]]:
     for index, character in enumerate(run):
         if index < last:
             yield index, run[index : index + 2]
-        if index == last or _IS_HAN.match(character):
+        if index == last or _is_han(character):
             yield index, character
 
 
 def _is_lone_syllable(term: str) -> bool:
     """A single kana, Hangul syllable or the like: found as the beginning of a pair."""
-    return len(term) == 1 and bool(_IS_UNSPACED.match(term)) and not _IS_HAN.match(term)
+    return len(term) == 1 and _is_unspaced(term) and not _is_han(term)
 
 
 def _word_terms(run: str) -> tuple[str, ...]:
     """A word's stem; an identifier as it is and the stems of its parts."""
     word = _normal(_POSSESSIVE.sub("", run))
-    parts = _PART.findall(word)
+    parts = [word[slice(*match.span())] for match in _PART.finditer(word.translate(_CLASSES))]
     terms: list[str] = []
     whole = _folded(word)
     if (len(parts) > 1 or whole != _folded("".join(parts))) and _WHOLE.fullmatch(whole):

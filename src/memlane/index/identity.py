@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from hashlib import sha256
 
 from .analyze import ANALYZER_VERSION
 
@@ -35,4 +34,6 @@ def space_identity(embedder_identity: Mapping[str, str | int]) -> str:
 
 def text_digest(text: str) -> bytes:
     """The digest under which a text's embedding is known."""
+    from hashlib import sha256  # loads OpenSSL; a search needs none
+
     return sha256(text.encode("utf-8", "surrogatepass")).digest()[:DIGEST_BYTES]

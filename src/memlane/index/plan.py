@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
 
 from ..values import FileEntry, FileFailure, Source, TreeScan, Value
 from .store import IndexedFile, RefreshFile, RemoveFile
@@ -87,5 +86,7 @@ def _doubt(gone: list[tuple[Source, str]], count: int, scan: TreeScan) -> str:
     lost_most = len(gone) > _FEW_FILES and 2 * len(gone) > count
     if not (lost_root or lost_most):
         return ""
+    from hashlib import sha256  # loads OpenSSL; hardly ever needed
+
     listing = "\0".join(f"{source}\0{path}" for source, path in sorted(gone))
     return sha256(listing.encode("utf-8", "surrogatepass")).hexdigest()

@@ -6,7 +6,6 @@ double precision, so that both give the same results in the same order.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from importlib.util import find_spec
 from itertools import islice
@@ -17,8 +16,6 @@ from typing import Protocol
 import apsw
 
 from ..embed.base import Vector, dimensions_of, unpack
-
-logger = logging.getLogger("memlane")
 
 SLACK = 16
 """How many more candidates than asked an engine proposes: float32 sums of the engines differ in the last
@@ -93,7 +90,11 @@ def load_engine(connection: apsw.Connection, *, enabled: bool, extension: Path |
             connection.enable_load_extension(False)
         connection.execute("SELECT vec_distance_l2(?, ?)", (b"\0\0\0\0", b"\0\0\0\0")).fetchall()
     except (apsw.Error, OSError) as error:
-        logger.warning("sqlite-vec cannot be used (%s); vectors are compared in process", error)
+        import logging
+
+        logging.getLogger("memlane").warning(
+            "sqlite-vec cannot be used (%s); vectors are compared in process", error
+        )
         return InProcessEngine()
     return SqliteVecEngine()
 
