@@ -1,0 +1,119 @@
+"""The documentation runs, and says what the code says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_generated_pages_are_fresh() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "docs/generate.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_command_is_named_in_the_reference_and_the_readme() -> None:
+    from memlane.surfaces.cli.run import cli
+
+    reference = (ROOT / "docs/command-line.md").read_text("utf-8")
+    for name in cli.list_commands(None):  # type: ignore[arg-type]
+        assert f"## memlane {name}" in reference
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for name in ("search", "get", "remember", "context", "index", "status", "config"):
+        assert f"`memlane {name}" in readme
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("MEMLANE_STATE_DIR", str(tmp_path))
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(block, "README.md", "exec"), {})
+    assert re.match(r"0\.\d\d memory/.+\.md:\d+\n", output.getvalue())
+    assert "# MEMORY" in output.getvalue()
+
+
+def test_the_searches_of_the_readme_find_what_it_shows(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    place = ["--workspace", str(ROOT / "examples/workspace"), "--state-dir", str(tmp_path)]
+    shown = re.findall(r"\$ memlane search '([^']+)'[^\n]*\n(?:…\n)?([^\n]+)\n", readme)
+    assert len(shown) == 3
+    for query, first in shown:
+        done = subprocess.run(
+            [sys.executable, "-m", "memlane", "search", query, "--json", *place],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        document = json.loads(done.stdout)
+        if first.startswith("No matches"):
+            assert document["results"] == []
+            assert document["why"]["code"] == "below_threshold"
+        else:
+            places = [f"{one['path']}:{one['startLine']}-{one['endLine']}" for one in document["results"]]
+            assert first.split()[1] in places[:2]
+
+
+def test_the_demo_runs_and_shows_what_it_promises(tmp_path: Path) -> None:
+    copy = tmp_path / "examples"
+    subprocess.run(["cp", "-r", str(ROOT / "examples"), str(copy)], check=True)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [sys.executable, str(copy / "demo.py")], capture_output=True, text=True, check=True, env=environment
+    )
+    answers = done.stdout.split("── ")[1:]
+    assert len(answers) == 6
+    for answer, expected in zip(
+        answers,
+        (
+            "memory/reference/appliances.md",
+            "a828e60",
+            "memory/bori.md",
+            "PostgreSQL 17",
+            "memory/2026-05-12.md",
+            "No matches",
+        ),
+        strict=True,
+    ):
+        assert expected in answer
+
+
+def questions() -> list[dict[str, object]]:
+    lines = (ROOT / "examples/questions.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_the_sample_questions_are_mostly_answered(tmp_path: Path) -> None:
+    from datetime import date
+
+    from memlane import Memory
+
+    found = 0
+    with Memory.open(workspace=ROOT / "examples/workspace", state_dir=tmp_path, environ={}) as memory:
+        for question in questions():
+            days = {
+                name: date.fromisoformat(str(question[name]))
+                for name in ("since", "until")
+                if name in question
+            }
+            hits = memory.search(str(question["query"]), max_results=5, **days)  # type: ignore[arg-type]
+            expected = question["expected"]
+            assert isinstance(expected, list)
+            assert all((ROOT / "examples/workspace" / path).is_file() for path in expected)
+            found += any(hit.path in expected for hit in hits)
+    assert found >= 30, f"{found} of {len(questions())}"
