@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .embed.select import Choice
     from .tools import Tool
 
+_MOST_RESULTS = 4096
+"""More than this is no search; the answer is limited in characters long before."""
 _FRESH_SECONDS = 2.0
 """A search looks at the tree again when the last look is older than this."""
 
@@ -87,7 +89,11 @@ class Memory:
         configuration = read_configuration(
             workspace=workspace, config=config, state_dir=state_dir, environ=environ, home=home
         )
-        return cls(configuration.agent(agent), home=home, observer=observer, clock=clock, embedder=embedder)
+        settings = configuration.agent(agent)
+        memory = cls(settings, home=home, observer=observer, clock=clock, embedder=embedder)
+        for warning in settings.warnings:
+            (observer or SilentObserver()).warning(warning)
+        return memory
 
     def __enter__(self) -> Self:
         return self
@@ -133,6 +139,7 @@ class Memory:
         minimum = defaults.min_score if min_score is None else min_score
         if wanted < 1:
             raise UsageError(f"maxResults must be at least 1, not {wanted}")
+        wanted = min(wanted, _MOST_RESULTS)
         if not 0 <= minimum <= 1:
             raise UsageError(f"minScore must lie between 0 and 1, not {minimum}")
         if since and until and since > until:
@@ -140,7 +147,7 @@ class Memory:
         if not self.settings.enabled:
             return self._disabled()
         asker = session_from_key(session)
-        stale = not self._refresh(self.settings.memory_search.sync.on_search if sync is None else sync, query)
+        trouble = self._refresh(self.settings.memory_search.sync.on_search if sync is None else sync, query)
         citations = self.settings.memory.citations
         request = SearchRequest(
             query,
@@ -149,8 +156,13 @@ class Memory:
             cite=citations == "on" or (citations == "auto" and asker.is_direct_chat),
             explain=explain,
         )
-        filters = Filters(source, path, since, until, curated=asker.private)
-        return replace(self._backend.search(request, filters), citations=citations, stale=stale)
+        glob = path and path.encode("utf-8", "replace").decode("utf-8")
+        filters = Filters(source, glob, since, until, curated=asker.private)
+        result = replace(self._backend.search(request, filters), citations=citations)
+        if trouble:
+            warning = "; ".join(filter(None, (trouble, result.warning)))
+            result = replace(result, stale=True, warning=warning)
+        return result
 
     def get(
         self, path: str, *, start: int = 1, lines: int | None = None, session: str | None = None
@@ -257,11 +269,18 @@ class Memory:
             return Choice(CheckedEmbedder(self._embedder), (f"{self._embedder.id}: passed in by the host",))
         return choose_provider(self.settings.memory_search.provider)
 
-    def _refresh(self, wanted: bool, query: str) -> bool:
-        """Sync before a search when the last look is old enough. Gives whether the index is up to date."""
+    def _refresh(self, wanted: bool, query: str) -> str:
+        """Sync before a search when the last look is old enough. Gives why the index may be out of date.
+
+        What was indexed before still answers when it cannot be brought up to date.
+        """
         if not wanted or not query.strip() or monotonic() - self._looked < _FRESH_SECONDS:
-            return True
-        return self.sync(reason="search", wait=2.0).complete
+            return ""
+        try:
+            report = self.sync(reason="search", wait=2.0)
+        except StoreError as error:
+            return f"newer changes are not in these results: {error}"
+        return "" if report.complete else report.warning or "another process is indexing"
 
     def _disabled(self) -> SearchResult:
         why = Why("disabled", f"Memory search disabled. {self.settings.disabled_reason}".strip())
@@ -281,13 +300,20 @@ def read_configuration(
     Relative paths given as arguments start at the working directory. Raises ConfigError.
     """
 
-    def located(path: str | Path | None) -> Path | None:
-        return None if path is None else Path(path).expanduser().absolute()
+    def located(name: str, path: str | Path | None) -> Path | None:
+        if path is None:
+            return None
+        if not str(path).strip():
+            raise UsageError(f"{name} is empty", hint="name a path, or leave it out for the configured one")
+        try:
+            return Path(path).expanduser().absolute()
+        except (OSError, RuntimeError) as error:
+            raise UsageError(f"{name} {str(path)!r} cannot be found: {error}") from error
 
     return load_config(
         environ=os.environ if environ is None else environ,
         home=home or Path.home(),
-        config_file=located(config),
-        state_dir=located(state_dir),
-        workspace=located(workspace),
+        config_file=located("config", config),
+        state_dir=located("state_dir", state_dir),
+        workspace=located("workspace", workspace),
     )

@@ -222,20 +222,29 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 def _checked(arguments: Mapping[str, Any], schema: Json) -> Mapping[str, Any]:
     """The arguments without absent ones (null). Raises UsageError for what the schema does not allow."""
+    if not isinstance(arguments, Mapping):
+        raise UsageError(f"the arguments must be an object, not {type(arguments).__name__}")
     known = schema["properties"]
     given = {name: value for name, value in arguments.items() if value is not None}
     for name in schema["required"]:
         if name not in given:
             raise UsageError(f"the argument {name!r} is missing")
-    for name, value in given.items():
+    for name in given:
         if name not in known:
             raise UsageError(f"there is no argument {name!r}; known are {', '.join(known)}")
-        kind = known[name]["type"]
-        if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
-            raise UsageError(f"the argument {name!r} must be of type {kind}, not {value!r}")
-        if value not in known[name].get("enum", (value,)):
-            raise UsageError(f"the argument {name!r} must be one of {known[name]['enum']}, not {value!r}")
-    return given
+    return {name: _typed(name, value, known[name]) for name, value in given.items()}
+
+
+def _typed(name: str, value: Any, schema: Json) -> Any:  # noqa: ANN401 - any JSON
+    """One argument, when its schema allows it."""
+    kind = schema["type"]
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        value = int(value)  # as JSON Schema counts them
+    if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
+        raise UsageError(f"the argument {name!r} must be of type {kind}, not {value!r}")
+    if value not in schema.get("enum", (value,)):
+        raise UsageError(f"the argument {name!r} must be one of {schema['enum']}, not {value!r}")
+    return value
 
 
 _SEARCH_ADVICE = (

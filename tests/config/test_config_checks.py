@@ -168,6 +168,17 @@ def test_multimodal_needs_a_provider_and_model_that_can(machine) -> None:
     )
 
 
+def test_the_index_must_be_a_file(machine, tmp_path) -> None:
+    for path, found in (("/dev/null", "a pipe, device or socket"), ("/dev", "a folder")):
+        assert refused_search(machine, {"store": {"path": path}}) == (
+            f'{SEARCH}.store.path is "{path}"; allowed: a new file or an index made before; {found} is there'
+        )
+    (tmp_path / "index").write_bytes(b"")
+    for name in ("index", "new", "index/below"):
+        path = tmp_path / name
+        assert machine.search({"store": {"path": str(path)}}).store_path == path
+
+
 def test_several_agents_must_not_share_an_index(machine) -> None:
     store = {"memorySearch": {"store": {"path": "/s/one.sqlite"}}}
     two = [{"id": "a"}, {"id": "b"}]

@@ -100,6 +100,16 @@ def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
     assert caught.value.hint == f"did you mean {tmp_path / 'openclaw.json'}?"
 
 
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "openclaw.json"
+    os.mkfifo(path)
+    for unfit in (path, Path(os.devnull)):
+        with pytest.raises(ConfigError) as caught:
+            read_document(unfit)
+        assert str(caught.value) == f"{unfit} is a pipe, device or socket, not a configuration file"
+        assert caught.value.hint == "put the configuration into a file and name that"
+
+
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
 def test_a_file_without_permission(tmp_path: Path) -> None:
     path = written(tmp_path, b"{}")

@@ -7,7 +7,7 @@ import pytest
 
 from memlane.config import load_config
 from memlane.config.locate import Surroundings, cache_folder
-from memlane.errors import UsageError
+from memlane.errors import ConfigError, UsageError
 
 
 def load(home: Path, **more: object):
@@ -58,15 +58,18 @@ def test_an_absent_file_means_defaults(tmp_path: Path) -> None:
     assert configuration.agent().memory_search.query.max_results == 6
 
 
-@pytest.mark.parametrize("by", ["flag", "variable"])
-def test_an_absent_file_that_was_named_is_said(tmp_path: Path, by: str) -> None:
+@pytest.mark.parametrize(
+    ("giver", "remedy"),
+    [("--config", "leave it out"), ("MEMLANE_CONFIG", "unset it"), ("OPENCLAW_CONFIG_PATH", "unset it")],
+)
+def test_an_absent_file_that_was_named_is_an_error(tmp_path: Path, giver: str, remedy: str) -> None:
     named = tmp_path / "openclaw.jsn"
-    if by == "flag":
-        configuration, giver = load(tmp_path, config_file=named), "--config"
-    else:
-        configuration, giver = load(tmp_path, environ={"MEMLANE_CONFIG": str(named)}), "MEMLANE_CONFIG"
-    assert configuration.warnings == (
-        f"{named}: there is no such file, though {giver} names it; built-in defaults are in force",
+    asked = {"config_file": named} if giver == "--config" else {"environ": {giver: str(named)}}
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, state_dir=tmp_path / "state", **asked)
+    assert str(caught.value) == f"{named}: there is no such file, though {giver} names it"
+    assert caught.value.hint == (
+        f"correct {giver}, or {remedy} to have {tmp_path}/state/openclaw.json or built-in defaults"
     )
 
 

@@ -38,7 +38,6 @@ def nested(path: str, value: object) -> object:
         ("model", 3, "3", "a string"),
         ("provider", "  ", '"  "', "a name"),
         ("extraPaths", "~/notes", '"~/notes"', "a list of paths or {path, pattern, evergreen}"),
-        ("extraPaths", [" "], "a list", "a list of paths or {path, pattern, evergreen}"),
         ("store.path", 1, "1", "a path"),
         ("store.path", "a\0b", '"a\\u0000b"', "finite numbers, and text without NUL or broken characters"),
         ("model", "\ud800", '"?"', "finite numbers, and text without NUL or broken characters"),
@@ -86,6 +85,38 @@ AGENT_B = {"id": "b", "default": True, "memorySearch": {"extraPaths": [{}]}}
         (
             {"memory": {"search": {"extraPaths": ["a", 3]}}},
             "memory.search.extraPaths[1] is 3; allowed: a string or an object",
+        ),
+        (
+            {"memory": {"search": {"extraPaths": [""]}}},
+            'memory.search.extraPaths[0] is ""; allowed: the path of a folder or file',
+        ),
+        (
+            {"memory": {"search": {"extraPaths": ["a", {"path": " "}]}}},
+            'memory.search.extraPaths[1].path is " "; allowed: the path of a folder or file',
+        ),
+        (
+            {"memory": {"search": {"extraPaths": ["a", "b\0"]}}},
+            'memory.search.extraPaths[1] is "b\\u0000"; '
+            "allowed: finite numbers, and text without NUL or broken characters",
+        ),
+        (
+            {"memory": {"search": {"extraPaths": [{"path": "a", "pattern": "b\0"}]}}},
+            'memory.search.extraPaths[0].pattern is "b\\u0000"; '
+            "allowed: finite numbers, and text without NUL or broken characters",
+        ),
+        (
+            {"memory": {"search": {"remote": {"headers": {"X-Key": "k\0"}}}}},
+            "memory.search.remote.headers.X-Key is •••; "
+            "allowed: finite numbers, and text without NUL or broken characters",
+        ),
+        (
+            {"memory": {"search": {"extraPaths": [{"path": "a", "b\0": 1}]}}},
+            "memory.search.extraPaths[0] is an object; "
+            "allowed: finite numbers, and text without NUL or broken characters",
+        ),
+        (
+            {"memory": {"qmd": {"paths": [{"path": "a"}, {"path": " "}]}}},
+            'memory.qmd.paths[1].path is " "; allowed: the path of a folder or file',
         ),
         (
             {"memory": {"qmd": {"scope": {"rules": [{"action": "let"}]}}}},

@@ -360,7 +360,8 @@ def test_settled_passes_leave_no_mark(path: Path) -> None:
 def test_a_full_disk_is_a_clear_error_and_loses_nothing(store: SqliteStore) -> None:
     generation = store.target_generation("one")
     put(store, generation, "a.md", "tea")
-    store._database.connection().execute("PRAGMA max_page_count = 20")
+    with store._database._borrowed() as connection:
+        connection.execute("PRAGMA max_page_count = 20")
     with pytest.raises(StoreError, match="no space left"):
         put(store, generation, "b.md", *(f"coffee {number} " * 200 for number in range(200)))
     assert found(store, "tea") == ["a.md"]

@@ -71,6 +71,27 @@ def test_no_key_is_the_owner_at_this_machine():
     assert session_from_key(None) == Session("main", SessionKind.MAIN, private=True)
 
 
+@pytest.mark.parametrize("rest", ["main", "direct:7", "discord:group:1", "telegram:dm:7:thread:1"])
+def test_a_key_of_another_agent_is_unknown(rest):
+    for agent in ("work", "mai", ""):
+        session = session_from_key(f"agent:main:{rest}", agent=agent, owner_is_only_peer=True)
+        assert session == Session(f"agent:main:{rest}", SessionKind.UNKNOWN, private=False)
+
+
+@pytest.mark.parametrize(("rest", "kind", "channel"), CASES)
+def test_a_key_of_the_agent_itself_or_of_none_is_understood(rest, kind, channel):
+    if rest.startswith("agent:"):
+        return
+    for key in (rest, f"agent:main:{rest}", f"AGENT:Main:{rest}"):
+        for agent in ("main", "MAIN", None):
+            assert session_from_key(key, agent=agent) == session_from_key(key)
+            assert session_from_key(key, agent=agent).kind is kind
+
+
+def test_no_key_is_the_owner_whatever_the_agent():
+    assert session_from_key(None, agent="work").private
+
+
 def test_normalised_keys():
     assert normalised_key("Agent:Main:Discord:GROUP:1") == "discord:group:1"
     assert normalised_key("Discord:group:1") == "discord:group:1"

@@ -183,7 +183,7 @@ def test_every_agent_is_covered_unless_one_is_named(
         (("index",), 0, "agents"),
         (("status",), 0, "agents"),
         (("config", "check"), 0, "settings"),
-        (("config", "check", "--config", "/nowhere.json"), 0, "settings"),
+        (("config", "check", "--config", "/nowhere.json"), 2, "error"),
         (("init",), 0, "workspace"),
     ],
 )

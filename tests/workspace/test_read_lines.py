@@ -82,10 +82,26 @@ class TestDefaultLimits:
         assert (found.lines, found.next_start) == (3, 4)
         assert read(workspace, write, f"{line}\n" * 9, lines=9).lines == 9
 
-    def test_an_over_long_line_is_given_whole_so_that_reading_goes_on(self, workspace, write):
-        found = read(workspace, write, "y" * 50_000 + "\nz\n")
-        assert (len(found.text), found.lines, found.next_start) == (50_000, 1, 2)
+    def test_an_over_long_line_is_cut_and_reading_goes_on_after_it(self, workspace, write):
+        assert read(workspace, write, "y" * 50_000 + "\nz\n") == Excerpt(
+            "memory/a.md", "y" * 24_000, start=1, lines=1, exists=True, truncated=True, next_start=2
+        )
         assert read(workspace, write, "a\n" + "y" * 50_000 + "\nz\n").text == "a"
+        assert not read(workspace, write, "y" * 24_000).truncated
+
+    def test_a_cut_last_line_is_said_too(self, workspace, write):
+        found = read(workspace, write, "a\n" + "\U0001f375" * 24_001, start=2)
+        assert (found.text, found.truncated, found.next_start) == ("\U0001f375" * 24_000, True, 3)
+        assert read_lines(workspace, "memory/a.md", start=3).eof
+
+    def test_two_hundred_thousand_characters_however_many_lines_are_asked_for(self, workspace, write):
+        line = "x" * 49_999
+        whole = read(workspace, write, f"{line}\n" * 4, lines=4)
+        assert (len(whole.text), whole.truncated) == (199_999, False)
+        found = read(workspace, write, f"{line}\n" * 3 + f"{line}xx\n", lines=4)
+        assert (found.lines, found.truncated, found.next_start) == (3, True, 4)
+        cut = read(workspace, write, "y" * 200_001 + "\nz\n", lines=1)
+        assert (len(cut.text), cut.lines, cut.truncated, cut.next_start) == (200_000, 1, True, 2)
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from memlane.workspace import Workspace, read_lines, remember, scan_tree
 
 CLOCK = FixedClock(datetime(2026, 2, 10, 9, 5, tzinfo=timezone(timedelta(hours=1))))
 LOG = "memory/2026-02-10.md"
+LINK = "a symbolic link, which is never followed, stands where"
 
 
 @pytest.mark.usefixtures("way_of_opening")
@@ -43,7 +44,7 @@ class TestDailyLog:
             (b"a\r\nb\r\n", b"a\r\nb\r\n- 09:05 tea\r\n  x\r\n"),
             (b"\xef\xbb\xbfa\r\nb", b"\xef\xbb\xbfa\r\nb\r\n- 09:05 tea\r\n  x\r\n"),
             (b"\xef\xbb\xbf", b"\xef\xbb\xbf# 2026-02-10\n\n- 09:05 tea\n  x\n"),
-            (b"caf\xe9 \0\n", b"caf\xe9 \0\n- 09:05 tea\n  x\n"),
+            ("caf\u00e9 한 \u2028\n".encode(), "caf\u00e9 한 \u2028\n- 09:05 tea\n  x\n".encode()),
         ],
     )
     def test_line_endings_bom_and_every_old_byte_are_kept(self, workspace, root, write, old, new):
@@ -111,7 +112,7 @@ class TestCuratedFile:
         )
 
     def test_inserting_keeps_mode_endings_and_every_old_byte(self, workspace, root, write):
-        old = b"\xef\xbb\xbf## A\r\n\r\n- caf\xe9 \xed\x95\x9c\r\n\r\n## B\r\n"
+        old = b"\xef\xbb\xbf## A\r\n\r\n- caf\xc3\xa9 \xed\x95\x9c\r\n\r\n## B\r\n"
         write("MEMORY.md", old).chmod(0o640)
         assert remember(workspace, "x", clock=CLOCK, durable=True, heading="A") == Written(
             "MEMORY.md", 4, added=True
@@ -175,19 +176,21 @@ class TestRefused:
         with pytest.raises(WorkspaceError) as caught:
             remember(workspace, "tea", clock=CLOCK, durable=True)
         assert str(caught.value) == (
-            f"cannot write {root}/MEMORY.md: a link or something other than a plain file stands there"
+            f"cannot write {root}/MEMORY.md: "
+            "a symbolic link, which is never followed, stands where a file should be"
         )
+        assert caught.value.hint == "move it away, then try again; a folder elsewhere can be an extra path"
         (root / "memory").symlink_to(outside)
-        with pytest.raises(WorkspaceError, match=f"cannot write {root}/memory: a link"):
+        with pytest.raises(WorkspaceError, match=f"cannot write {root}/memory: {LINK} a folder"):
             remember(workspace, "tea", clock=CLOCK)
         (root / "memory").unlink()
         (root / "memory").mkdir()
         (root / LOG).symlink_to(outside / "a.md")
-        with pytest.raises(WorkspaceError, match=f"cannot write {root}/{LOG}: a link"):
+        with pytest.raises(WorkspaceError, match=f"cannot write {root}/{LOG}: {LINK} a file"):
             remember(workspace, "tea", clock=CLOCK)
         (root / LOG).unlink()
         (root / LOG).symlink_to(outside / "new.md")
-        with pytest.raises(WorkspaceError, match=f"cannot write {root}/{LOG}: a link"):
+        with pytest.raises(WorkspaceError, match=f"cannot write {root}/{LOG}: {LINK} a file"):
             remember(workspace, "tea", clock=CLOCK)
         assert [path.name for path in outside.iterdir()] == ["a.md"]
         assert (outside / "a.md").read_text() == "theirs"
@@ -196,14 +199,38 @@ class TestRefused:
         (root / "memory").mkdir()
         os.mkfifo(root / LOG)
         (root / "MEMORY.md").mkdir()
-        for durable in (False, True):
-            with pytest.raises(WorkspaceError, match="other than a plain file stands there"):
+        for durable, found in ((False, "a pipe, device or socket"), (True, "a folder")):
+            with pytest.raises(WorkspaceError, match=f": {found} stands where a file should be$"):
                 remember(workspace, "tea", clock=CLOCK, durable=durable)
 
-    def test_a_file_in_place_of_the_memory_folder(self, workspace, write):
+    def test_a_file_in_place_of_a_folder(self, workspace, root, write):
         write("memory")
-        with pytest.raises(WorkspaceError, match=r"cannot write .*/memory: "):
-            remember(workspace, "tea", clock=CLOCK)
+        for place, where in ((workspace, root / "memory"), (Workspace(root / "memory"), root / "memory")):
+            with pytest.raises(WorkspaceError) as caught:
+                remember(place, "tea", clock=CLOCK)
+            assert str(caught.value) == f"cannot write {where}: a file stands where a folder should be"
+            assert caught.value.hint == "move it away, then try again"
+
+    @pytest.mark.parametrize("options", [{}, {"durable": True}, {"durable": True, "heading": "A"}])
+    @pytest.mark.parametrize(
+        ("old", "flaw"),
+        [
+            ("## A\n\n- tea\n\n## B\n".encode("utf-16"), "invalid UTF-8 at byte 0"),
+            ("## A\n\n- tea\n\n## B\n".encode("utf-16-le"), "NUL at byte 1"),
+            (b"## A\n\n- tea\n\n## B\n\0", "NUL at byte 18"),
+            (b"## A\n\n- caf\xe9\n\n## B\n", "invalid UTF-8 at byte 11"),
+        ],
+    )
+    def test_a_note_that_is_not_utf8_stays_as_it_is(self, workspace, root, write, options, old, flaw):
+        path = write("MEMORY.md" if options else LOG, old)
+        for text in ("tea", "milk"):
+            with pytest.raises(WorkspaceError) as caught:
+                remember(workspace, text, clock=CLOCK, **options)
+            assert str(caught.value) == f"cannot write {path}: it is not UTF-8 text, {flaw}"
+            assert caught.value.hint == (
+                "save it as UTF-8 or move it away, then try again; nothing was written"
+            )
+        assert path.read_bytes() == old
 
     def test_a_linked_lock_file(self, workspace, root, tmp_path):
         (tmp_path / "precious").write_text("precious")
@@ -260,7 +287,7 @@ class TestFullDisk:
         with pytest.raises(WorkspaceError) as caught:
             remember(workspace, "tea and more", clock=CLOCK)
         assert str(caught.value) == f"cannot write {root}/{LOG}: No space left on device"
-        assert caught.value.hint == "free some space and try again; nothing was written"
+        assert caught.value.hint == "free some space and try again; nothing was left half-written"
         assert (root / LOG).read_text() == "old\n"
 
     def test_nor_an_empty_new_log(self, workspace, root, full):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memlane.errors import WorkspaceError
 from memlane.sessions.keys import session_from_key
 from memlane.values import ContextPart
-from memlane.workspace import ExtraPath, Workspace, session_context
+from memlane.workspace import ExtraPath, Workspace, oversized_notes, session_context
 
 TODAY = date(2026, 3, 1)
 MAIN = session_from_key(None)
@@ -219,6 +219,40 @@ class TestLimits:
         for number in range(30):
             write(f"memory/2026-03-01-{number:02}.md", "y")
         assert len(context(workspace).parts) == 20
+
+
+class TestOversizedNotes:
+    SAID = (
+        "MEMORY.md has 20,001 characters; a session's context takes 20,000 at most, so its end is cut there: "
+        "shorten it, or move parts of it to notes under memory/"
+    )
+
+    def test_one_character_too_many_is_said_as_the_context_cuts_it(self, workspace, write):
+        for characters, said in ((20_000, ()), (20_001, (self.SAID,))):
+            write("MEMORY.md", "é" * characters + "\n\n")
+            assert oversized_notes(workspace) == said
+            (part,) = context(workspace).parts
+            assert bool(part.omitted_characters) is bool(said)
+
+    def test_the_limit_and_the_name_in_use_are_named(self, workspace, write):
+        write("memory.md", "x" * 11)
+        (said,) = oversized_notes(workspace, file_limit=10)
+        assert said.startswith("memory.md has 11 characters; a session's context takes 10 at most")
+
+    def test_a_small_file_is_not_read(self, workspace, write, monkeypatch):
+        write("MEMORY.md", "x" * 20_000)
+        monkeypatch.setattr("memlane.workspace.context.read_text", None)
+        assert oversized_notes(workspace) == ()
+
+    def test_blank_and_missing_and_linked_ones_are_no_matter(self, workspace, root, write, tmp_path):
+        assert oversized_notes(workspace) == ()
+        assert oversized_notes(Workspace(tmp_path / "nowhere")) == ()
+        write("MEMORY.md", " " * 30_000)
+        assert oversized_notes(workspace) == ()
+        (root / "MEMORY.md").rename(root / "other.md")
+        (root / "other.md").write_text("x" * 30_000)
+        (root / "MEMORY.md").symlink_to("other.md")
+        assert oversized_notes(workspace, file_limit=5) == ()
 
 
 class TestFence:

@@ -203,20 +203,29 @@ class TestWhatIsPassedOver:
         assert [found.path for found in scan.files] == ["memory/a.md"]
         assert scan.failed == ()
 
-    @pytest.mark.parametrize("name", ["a\\b.md", "a%2fb.md", "a%252Eb.md", " "])
-    def test_a_name_that_no_reader_could_give_is_reported(self, workspace, root, write, name):
+    @pytest.mark.parametrize(
+        ("name", "reason"),
+        [
+            ("a\\b.md", "its name holds a backslash"),
+            ("a%2fb.md", "its name holds %2f, a URL-encoded slash"),
+            ("a%252Eb.md", "its name holds %252E, a URL-encoded dot"),
+            ("a%5cb%00.md", "its name holds %5c, a URL-encoded backslash"),
+            (" ", "its name is nothing but dots and spaces"),
+        ],
+    )
+    def test_a_name_that_no_reader_could_give_is_reported(self, workspace, write, name, reason):
         write(f"memory/{name}/x.md" if name == " " else f"memory/{name}")
         write("memory/good.md")
         scan = scan_tree(workspace)
         assert [found.path for found in scan.files] == ["memory/good.md"]
-        assert [failure.path for failure in scan.failed] == [f"memory/{name}"]
+        assert scan.failed == (SkippedFile(f"memory/{name}", reason),)
 
     def test_a_name_that_is_not_utf_8_is_reported_in_printable_form(self, workspace, root, write):
         write("memory/good.md")
         (Path(os.fsdecode(os.fsencode(root) + b"/memory/\xff.md"))).write_text("x")
         scan = scan_tree(workspace)
         assert [found.path for found in scan.files] == ["memory/good.md"]
-        assert [failure.path for failure in scan.failed] == ["memory/\\udcff.md"]
+        assert scan.failed == (SkippedFile("memory/\\udcff.md", "its name is not valid UTF-8"),)
 
 
 class TestFailures:
@@ -442,7 +451,10 @@ class TestExtraPaths:
 
     def test_one_that_no_reader_could_name_fails(self, root):
         scan = scan_tree(Workspace(root, (ExtraPath("a\\b"), ExtraPath("nul\0"))))
-        assert [failure.path for failure in scan.failed] == ["a\\b", "nul\0"]
+        assert scan.failed == (
+            SkippedFile("a\\b", "its name holds a backslash"),
+            SkippedFile("nul\0", "its name holds a NUL character"),
+        )
 
 
 NAMES = st.text(

@@ -24,13 +24,15 @@ from ..errors import EmbeddingError, StoreCorrupt
 from ..events import Observer
 from ..index.database import ForeignDatabase
 from ..index.sqlite import SqliteStore
-from ..index.sync import LAST_PASS, Chunking, Synchronizer
+from ..index.sync import LAST_PASS, Chunking, Synchronizer, unlistable
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
 from ..values import Filters, SearchResult, Status, SyncReport, Value
-from ..workspace import Workspace
+from ..workspace import Workspace, scan_tree
 
 _Answer = TypeVar("_Answer")
+_REPAIRS = 3
+"""How often one call mends a damaged index before it gives up."""
 
 
 class IndexSettings(Value, frozen=True):
@@ -72,6 +74,7 @@ class BuiltinBackend:
         self._clock = clock
         self._opening = threading.RLock()
         self._opened: SqliteStore | None = None
+        self._opened_inode = 0
 
     def search(self, request: SearchRequest, filters: Filters) -> SearchResult:
         """The ranked answer to a request. An empty one says why."""
@@ -136,34 +139,46 @@ class BuiltinBackend:
 
     def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:
         """Do the work; if the index turns out to be damaged, build a new one and do it again."""
-        try:
-            return work(self._store())
-        except StoreCorrupt as damage:
-            self._replace_damaged(damage)
-        store = self._store()
-        self._synchronizer(store).run("repair")
-        return work(store)
+        for _ in range(_REPAIRS):
+            inode = _inode(self._settings.store_path)
+            try:
+                return work(self._store())
+            except StoreCorrupt as damage:
+                self._replace_damaged(damage, inode)
+            self._synchronizer(self._store()).run("repair")
+        return work(self._store())
 
-    def _replace_damaged(self, damage: StoreCorrupt) -> None:
+    def _replace_damaged(self, damage: StoreCorrupt, inode: int) -> None:
+        """Set the damaged file aside and begin a new one, unless another process has done so already."""
         with self._opening:
-            path = self._opened.path if self._opened else self._settings.store_path
+            path = self._settings.store_path
             if self._opened is not None:
+                path = self._opened.path
+                inode = self._opened_inode
                 self._opened.close()
                 self._opened = None
             with writer_lock(path, timeout=30.0):
+                if _inode(path) != inode or not inode:
+                    return
                 aside = move_aside(path)
+                self._store()
         self._observer.warning(f"{damage}; it was moved to {aside.name} and is built again from the notes")
 
     def _store(self) -> SqliteStore:
         with self._opening:
             if self._opened is None:
                 path = self._settings.store_path
+                if not path.exists():
+                    scan_tree(self._workspace)  # no index is begun for a workspace that is not there
                 try:
                     self._opened = self._open(path)
                 except ForeignDatabase as foreign:
                     beside = path.with_name(f"{path.stem}.memlane.sqlite")
                     self._observer.warning(f"{foreign}; the index is kept in {beside.name} beside it")
                     self._opened = self._open(beside)
+                self._opened_inode = _inode(self._opened.path)
+                if self._opened.vector_problem:
+                    self._observer.warning(self._opened.vector_problem)
             return self._opened
 
     def _open(self, path: Path) -> SqliteStore:
@@ -179,6 +194,7 @@ class BuiltinBackend:
         entries, size = self._cache.size()
         pending = len(plan.read) + len(plan.remove) + len(plan.refresh)
         embedder = self._embedder
+        statistics = store.statistics()
         return Status(
             agent=self._settings.agent,
             enabled=True,
@@ -190,7 +206,7 @@ class BuiltinBackend:
             dimensions=space.dimensions if space else None,
             provider_reasons=self._choice.reasons,
             vector_engine=store.vector_engine,
-            statistics=store.statistics(),
+            statistics=replace(statistics, failed=(*statistics.failed, *unlistable(scan))),
             generation=generation.id if generation else None,
             last_sync=store.note(LAST_PASS),
             dirty=bool(pending),
@@ -213,3 +229,11 @@ class BuiltinBackend:
         except EmbeddingError as error:
             return (f"embedding failed: {error}",)
         return (f"embedding failed: {vector.reason}",) if isinstance(vector, NoVector) else ()
+
+
+def _inode(path: Path) -> int:
+    """Which file stands at a path; 0 for none."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigError
@@ -63,6 +65,17 @@ def _check_multimodal(search: MemorySearch, providers: Mapping[str, Provider], m
     if search.fallback != "none":
         allowed = '"none" while multimodal.enabled is true, since no other provider takes images and audio'
         raise _refusal(merger, "fallback", search.fallback, allowed)
+
+
+def check_store_is_file(path: Path, merger: Merger) -> None:
+    """The index is a file of its own: SQLite would write into a device, and says little of a folder."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return  # there is nothing yet, or the index will say why it cannot be reached
+    if not stat.S_ISREG(mode):
+        found = "a folder is there" if stat.S_ISDIR(mode) else "a pipe, device or socket is there"
+        raise _refusal(merger, "store.path", str(path), f"a new file or an index made before; {found}")
 
 
 def check_store_is_own(agent_id: str, agents: Agents, root: Layer, merger: Merger) -> None:

@@ -8,6 +8,7 @@ the json5 library takes a second for 30 kB; and that library for the rest and fo
 from __future__ import annotations
 
 import re
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,12 @@ def read_document(path: Path) -> dict[str, Any] | None:
     read, is not UTF-8 or not JSON5, or holds something else than an object. A byte order mark is ignored.
     """
     try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            raise _no_file(path, mode)  # a pipe would be waited for
         data = path.read_bytes()
     except FileNotFoundError:
         return None
-    except IsADirectoryError as error:
-        raise ConfigError(
-            f"{path} is a folder, not a configuration file", hint=f"did you mean {path / 'openclaw.json'}?"
-        ) from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ConfigError(f"{path} cannot be read: {reason}", hint="check its permissions") from error
@@ -56,6 +56,14 @@ def read_document(path: Path) -> dict[str, Any] | None:
             hint='such as { agents: { defaults: { memorySearch: { provider: "auto" } } } }',
         )
     return document
+
+
+def _no_file(path: Path, mode: int) -> ConfigError:
+    if stat.S_ISDIR(mode):
+        hint = f"did you mean {path / 'openclaw.json'}?"
+        return ConfigError(f"{path} is a folder, not a configuration file", hint=hint)
+    hint = "put the configuration into a file and name that"
+    return ConfigError(f"{path} is a pipe, device or socket, not a configuration file", hint=hint)
 
 
 def parse_json5(text: str, *, name: str) -> object:

@@ -51,6 +51,11 @@ def without_credentials(text: str) -> str:
 class Unusable(Exception):  # noqa: N818 - never leaves the room
     """A value of the right type that its kind cannot take. A message replaces the kind's words."""
 
+    def __init__(self, message: str = "", steps: Sequence[int | str] = ()) -> None:
+        super().__init__(message)
+        self.steps = tuple(steps)
+        """The way to the part that is wrong: positions in lists and names in objects."""
+
 
 # ---- durations and sizes -----------------------------------------------------------------------------
 
@@ -186,12 +191,18 @@ def _command(value: str | list[str], place: Place) -> tuple[str, ...]:
 
 
 def _extra_paths(value: list[str | ExtraPath], place: Place) -> tuple[ExtraPath, ...]:
-    entries = [ExtraPath(path=entry) if isinstance(entry, str) else entry for entry in value]
-    return tuple(replace(entry, path=_rooted(entry, place)) for entry in entries)
+    found = []
+    for index, entry in enumerate(value):
+        bare = isinstance(entry, str)
+        whole = ExtraPath(path=entry) if isinstance(entry, str) else entry
+        found.append(replace(whole, path=_rooted(whole, place, [index] if bare else [index, "path"])))
+    return tuple(found)
 
 
 def _qmd_paths(value: Sequence[QmdPath], place: Place) -> tuple[QmdPath, ...]:
-    return tuple(replace(entry, path=_rooted(entry, place)) for entry in value)
+    return tuple(
+        replace(entry, path=_rooted(entry, place, [index, "path"])) for index, entry in enumerate(value)
+    )
 
 
 def _added(weaker: tuple[ExtraPath, ...], stronger: tuple[ExtraPath, ...]) -> tuple[ExtraPath, ...]:
@@ -204,9 +215,11 @@ def _laid_over(weaker: dict[str, Secret], stronger: dict[str, Secret]) -> dict[s
     return {name: value for name, value in weaker.items() if name.lower() not in replaced} | stronger
 
 
-def _rooted(entry: ExtraPath | QmdPath, place: Place) -> str:
+def _rooted(entry: ExtraPath | QmdPath, place: Place, steps: Sequence[int | str]) -> str:
     """The trimmed path with `~` expanded. A relative one waits for the workspace."""
-    return place.surroundings.expanded(_name(entry.path, place))
+    if not (path := entry.path.strip()):
+        raise Unusable("the path of a folder or file", steps)
+    return place.surroundings.expanded(path)
 
 
 def _parsed(parse: Callable[[object], Any]) -> Callable[[Any, Place], Any]:

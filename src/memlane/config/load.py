@@ -12,8 +12,9 @@ from ..errors import ConfigError
 from .agents import read_agents
 from .document import read_document
 from .layers import child
-from .locate import Surroundings, locate_file, locate_state_dir, locate_workspace
+from .locate import Surroundings, default_file, locate_file, locate_state_dir, locate_workspace
 from .merge import Layer, Merger
+from .origin import Origin
 from .reading import Reader
 from .settings import AgentSettings, Source, resolve_agent
 
@@ -53,20 +54,21 @@ def load_config(
     state_dir: Path | None = None,
     workspace: Path | None = None,
 ) -> Configuration:
-    """Find and read the configuration; a file that does not exist means defaults throughout.
+    """Find and read the configuration; without a file at the default location there are defaults throughout.
 
     `config_file`, `state_dir` and `workspace` are what the flags say. Relative paths from flags and variables
     start at the working directory, those in the file at the file's folder, extra paths at the workspace.
-    Raises ConfigError for a file that cannot be used and UsageError for flags that cannot be meant.
+    Raises ConfigError for a file that cannot be used, or that a flag or variable names and that is missing,
+    and UsageError for flags that cannot be meant.
     """
     surroundings = Surroundings(environ, home)
     located_state = locate_state_dir(state_dir, surroundings)
     located_file = locate_file(config_file, surroundings, located_state[0])
     file, origin = located_file
     document = read_document(file)
-    merger = Merger(Reader(file, surroundings))
     if document is None and origin.kind != "default":
-        merger.note(f"there is no such file, though {origin.place} names it; built-in defaults are in force")
+        raise _missing(file, origin, located_state[0])
+    merger = Merger(Reader(file, surroundings))
     root = Layer("", document or {})
     _check_places(root, merger)
     agents = read_agents(child(root, "agents", merger) or Layer("agents", {}), merger)
@@ -85,6 +87,15 @@ def load_config(
             state_dir=located_state,
             workspace=locate_workspace(workspace, surroundings),
         ),
+    )
+
+
+def _missing(file: Path, origin: Origin, state_dir: Path) -> ConfigError:
+    """The error for a file that somebody asked for: settings from elsewhere would pass for the ones meant."""
+    without = "leave it out" if origin.kind == "flag" else "unset it"
+    return ConfigError(
+        f"{file}: there is no such file, though {origin.place} names it",
+        hint=f"correct {origin.place}, or {without} to have {default_file(state_dir)} or built-in defaults",
     )
 
 

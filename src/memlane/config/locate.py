@@ -56,7 +56,12 @@ def locate_state_dir(flag: Path | None, surroundings: Surroundings) -> Located:
 def locate_file(flag: Path | None, surroundings: Surroundings, state_dir: Path) -> Located:
     """The configuration file, whether or not it exists."""
     given = surroundings.given(flag, "--config", "MEMLANE_CONFIG", "OPENCLAW_CONFIG_PATH")
-    return given or (state_dir / "openclaw.json", DEFAULT)
+    return given or (default_file(state_dir), DEFAULT)
+
+
+def default_file(state_dir: Path) -> Path:
+    """Where the configuration file is when nobody says otherwise."""
+    return state_dir / "openclaw.json"
 
 
 def locate_workspace(flag: Path | None, surroundings: Surroundings) -> Located | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
@@ -69,11 +70,12 @@ class Reader(Struct, frozen=True):
         """
         try:
             value = self._with_variables(raw, place)
-            clean = _is_clean(value)
+            unclean = _unclean(value)
         except RecursionError as error:
             raise self.error(f"{place} is nested too deeply to be read") from error
-        if not clean:
-            raise self.refusal(place, raw, "finite numbers, and text without NUL or broken characters", key)
+        if unclean is not None:
+            allowed = "finite numbers, and text without NUL or broken characters"
+            raise self._refusal_at(unclean, raw, place, allowed, key)
         try:
             value = _convert(value, key.type)
         except msgspec.ValidationError as error:
@@ -83,7 +85,7 @@ class Reader(Struct, frozen=True):
         try:
             return key.kind.read(value, Place(self.file.parent, self.surroundings))
         except Unusable as error:
-            raise self.refusal(place, raw, str(error) or key.kind.allowed, key) from error
+            raise self._refusal_at(error.steps, raw, place, str(error) or key.kind.allowed, key) from error
 
     def error(self, message: str) -> ConfigError:
         """The error that says `message` of the file, to be raised by the caller."""
@@ -94,14 +96,19 @@ class Reader(Struct, frozen=True):
         shown = HIDDEN if key is not None and key.secret else shorten(raw)
         return self.error(f"{place} is {shown}; allowed: {allowed}")
 
+    def _refusal_at(
+        self, steps: Sequence[int | str], raw: object, place: str, allowed: str, key: Key
+    ) -> ConfigError:
+        """The error for the part of a value that `steps` lead to."""
+        place, raw = _followed(steps, raw, place)
+        return self.refusal(place, raw, allowed, key)
+
     def _mismatch(self, key: Key, raw: object, place: str, message: str) -> ConfigError:
         """What msgspec found wrong, told with the place inside lists and objects and what would be right."""
         from .explain import allowed_at, steps_of
 
         steps = steps_of(message)
-        for step in steps:
-            place += f"[{step}]" if isinstance(step, int) else f".{step}"
-            raw = cast("Any", raw)[step] if step != "..." else raw
+        place, raw = _followed(steps, raw, place)
         if missing := re.search(r"missing required field `(\w+)`", message):
             return self.error(f"{place} is {shorten(raw)}, without the {missing[1]} it needs")
         whole = key.kind is not None and not steps
@@ -144,14 +151,27 @@ def shorten(raw: object) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def _is_clean(raw: object) -> bool:
+def _followed(steps: Sequence[int | str], raw: object, place: str) -> tuple[str, object]:
+    """The place and the value at the end of `steps`; `...` stands for an unnamed key and ends the way."""
+    for step in steps:
+        place += f"[{step}]" if isinstance(step, int) else f".{step}"
+        raw = cast("Any", raw)[step] if step != "..." else raw
+    return place, raw
+
+
+def _unclean(raw: object) -> list[int | str] | None:
+    """The way to the first part that no value may hold: NUL, broken characters, endless numbers; or None."""
+    if isinstance(raw, list | dict):
+        if isinstance(raw, dict) and any(_unclean(name) is not None for name in raw):
+            return []
+        for step, item in raw.items() if isinstance(raw, dict) else enumerate(raw):
+            if (below := _unclean(item)) is not None:
+                return [step, *below]
+        return None
     if isinstance(raw, str):
-        return "\0" not in raw and not any("\ud800" <= character <= "\udfff" for character in raw)
-    if isinstance(raw, list):
-        return all(map(_is_clean, raw))
-    if isinstance(raw, dict):
-        return all(map(_is_clean, raw)) and all(map(_is_clean, raw.values()))
-    return not isinstance(raw, float) or math.isfinite(raw)
+        broken = "\0" in raw or any("\ud800" <= character <= "\udfff" for character in raw)
+        return [] if broken else None
+    return [] if isinstance(raw, float) and not math.isfinite(raw) else None
 
 
 def _convert(value: object, wanted: Any) -> object:  # noqa: ANN401 - a type form, not only a class

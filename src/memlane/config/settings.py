@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from .agents import Agents
-from .checks import check_key_stays_home, check_search, check_store_is_own
+from .checks import check_key_stays_home, check_search, check_store_is_file, check_store_is_own
 from .final import final_qmd, final_search
 from .layers import agent_holders, child, group_layers, search_layers
 from .locate import Located, cache_folder, is_same_folder
@@ -90,6 +90,7 @@ def resolve_agent(source: Source, agent_id: str) -> AgentSettings:
     reason = _disabled_reason(plugin, search, merger)
     check_search(search, providers, merger)
     check_key_stays_home(search, found, merger)
+    check_store_is_file(store_path, merger)
     check_store_is_own(agent_id, source.agents, source.root, merger)
     note_pending(search, memory, merger, only_errors=bool(reason))
     origins = {"config": source.file[1], "stateDir": source.state_dir[1], **merger.origins}

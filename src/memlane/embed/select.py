@@ -31,7 +31,7 @@ def choose_provider(wanted: str) -> Choice:
     if wanted not in {"auto", "bundled"}:
         reason = f"{wanted}: not available yet in this version"
         return Choice(None, (reason,), f"the provider {reason}; keyword search only")
-    passed = [f"{name}: not available yet in this version" for name in _AUTO_ORDER if wanted == "auto"]
+    passed = [f"{', '.join(_AUTO_ORDER)}: not available yet in this version"] if wanted == "auto" else []
     try:
         embedder = CheckedEmbedder(BundledEmbedder())
     except ProviderUnavailable as error:

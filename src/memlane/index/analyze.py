@@ -70,12 +70,13 @@ class _CharacterClasses(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        if _within(code, _UNSPACED):
-            sign = "U"
+        category = unicodedata.category(character)
+        if category == "So" or _within(code, _UNSPACED):
+            sign = "U"  # an emoji is a word too
         elif character in _JOINERS:
             sign = "'" if character == "’" else character
         else:
-            sign = "L" if unicodedata.category(character)[0] in "LMN" else " "
+            sign = "L" if category[0] in "LMN" else " "
         self[code] = sign
         return sign
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date
+from functools import lru_cache
+from typing import Any
 
 import apsw
 
 from ..embed.base import Vector
 from ..values import Filters
+from ..workspace import glob_expression
 from . import schema
 from .analyze import BM25_WEIGHTS, match_expression
 from .database import Row, select, select_value
@@ -154,6 +158,17 @@ def evidence(api: apsw.FTS5ExtensionApi, *_: object) -> str:
     return " ".join(str(phrase) for phrase in range(api.phrase_count) if api.phrase_columns(phrase))
 
 
+def matches_path(*arguments: Any) -> bool:  # noqa: ANN401 - whatever SQL passes
+    """Whether a path (second) fits a glob (first), in the dialect of extra paths. A function for SQL."""
+    pattern, path = arguments
+    return _path_expression(pattern).fullmatch(path) is not None
+
+
+@lru_cache(maxsize=16)
+def _path_expression(pattern: str) -> re.Pattern[str]:
+    return re.compile(glob_expression(pattern), re.IGNORECASE)
+
+
 def filter_condition(filters: Filters) -> tuple[str, list[object]]:
     """The SQL condition over `files f` for the filters, with its bindings; empty when nothing is filtered."""
     conditions: list[str] = []
@@ -162,7 +177,7 @@ def filter_condition(filters: Filters) -> tuple[str, list[object]]:
         conditions.append("f.source = ?")
         bindings.append(filters.source)
     if filters.path:
-        conditions.append("f.path GLOB ?")
+        conditions.append("f.id IN (SELECT id FROM files WHERE matches_path(?, path))")
         bindings.append(filters.path)
     if filters.since:
         conditions.append("f.day >= ?")

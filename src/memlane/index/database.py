@@ -1,15 +1,17 @@
-"""Opening an index file: whose it is, whether it is whole, and one connection per thread.
+"""Opening an index file: whose it is, whether it is whole, and a small pool of connections for the threads.
 
 Foreign exceptions of SQLite become StoreError, StoreBusy or StoreCorrupt here and nowhere else.
 """
 
 from __future__ import annotations
 
+import stat
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import apsw
 
@@ -20,7 +22,10 @@ from .schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION, TABLES
 _HEADER = b"SQLite format 3\x00"
 _BUSY_MILLISECONDS = 10_000
 _CACHE_KIB = 16_384
+_IDLE_CONNECTIONS = 4
 _UNSETTLED = "unsettled"
+_MOVED_AWAY = 1032  # SQLITE_READONLY_DBMOVED: the open file is no longer the one at its path
+_SHORT_READ = 522  # SQLITE_IOERR_SHORT_READ: the file is shorter than its header says
 
 
 Row = tuple[Any, ...]
@@ -50,7 +55,11 @@ class ForeignDatabase(StoreError):  # noqa: N818
 
 
 class Database:
-    """One index file, shared by the threads of a process: each has a connection of its own."""
+    """One index file, shared by the threads of a process.
+
+    Each transaction borrows a connection of its own; a few idle ones are kept. Where nothing can be
+    written (read-only folder, full disk) the file is opened as it stands and only read.
+    """
 
     def __init__(self, path: Path, prepare: Callable[[apsw.Connection], None]) -> None:
         """Open or create the file; `prepare` sets up each new connection (extensions, functions).
@@ -58,36 +67,33 @@ class Database:
         Raises ForeignDatabase, StoreCorrupt, or StoreError.
         """
         self.path = path
+        self.read_only = False
         self._prepare = prepare
-        self._local = threading.local()
-        self._all: list[apsw.Connection] = []
+        self._idle: list[apsw.Connection] = []
         self._guard = threading.Lock()
+        self._closed = False
         self._unsettled = False
-        fresh = self._is_fresh()
-        create_private(path)
-        with self.translated():
-            if fresh:
+        if self._is_fresh():
+            create_private(path)
+            with self.translated():
                 self._create()
-            self._accept(self.connection())
-
-    def connection(self) -> apsw.Connection:
-        """This thread's connection."""
-        connection: apsw.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._connect()
-            self._local.connection = connection
-            with self._guard:
-                self._all.append(connection)
-        return connection
+        with self.translated():
+            try:
+                first = self._connect()
+            except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError):
+                self.read_only = True
+                first = self._connect()
+            try:
+                self._accept(first)
+            except BaseException:
+                first.close()
+                raise
+            self._idle.append(first)
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """One consistent view for several statements."""
-        with self.translated():
-            connection = self.connection()
-            if connection.in_transaction:
-                yield connection
-                return
+        with self.translated(), self._borrowed() as connection:
             connection.execute("BEGIN DEFERRED")
             try:
                 yield connection
@@ -98,8 +104,12 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
         """One short write transaction: all of it or nothing."""
-        with self.translated():
-            connection = self.connection()
+        if self.read_only:
+            raise StoreError(
+                f"the index {self.path} can only be read: its folder cannot be written, or its disk is full",
+                hint="what was indexed before still answers; mend the folder, then run memlane index",
+            )
+        with self.translated(), self._borrowed() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 if not self._unsettled:
@@ -118,52 +128,93 @@ class Database:
         """Turn SQLite's exceptions into ours."""
         try:
             yield
-        except (apsw.CorruptError, apsw.NotADBError) as error:
-            raise StoreCorrupt(
-                f"the index {self.path} is damaged: {error}",
-                hint="memlane index --force rebuilds it from the notes",
-            ) from error
-        except (apsw.BusyError, apsw.LockedError) as error:
-            raise StoreBusy(
-                f"the index {self.path} is being written by another process", hint="try again in a moment"
-            ) from error
-        except apsw.FullError as error:
-            raise StoreError(
-                f"no space left on the disk of {self.path}",
-                hint="free some space, then run memlane index; what was indexed before still answers",
-            ) from error
-        except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:
-            raise StoreError(
-                f"cannot write the index {self.path}: {error}",
-                hint="check the permissions of the file and its folder, or set another store.path",
-            ) from error
         except apsw.ConnectionClosedError as error:
             raise StoreError("this memory has been closed", hint="open it again") from error
         except apsw.Error as error:
-            raise StoreError(f"the index {self.path} failed: {error}") from error
-
-    def close(self) -> None:
-        """Close every thread's connection."""
-        with self._guard:
-            for connection in self._all:
-                with suppress(apsw.Error):
-                    connection.close()
-            self._all.clear()
+            raise self._translation(error) from error
 
     def settle(self) -> None:
         """Record that what was written is whole: a pass is over. Cheap when nothing was written."""
         if self._unsettled:
-            with self.translated():
-                self.connection().execute("DELETE FROM notes WHERE key = ?", (_UNSETTLED,))
+            with self.translated(), self._borrowed() as connection:
+                connection.execute("DELETE FROM notes WHERE key = ?", (_UNSETTLED,))
             self._unsettled = False
 
+    def close(self) -> None:
+        """Close the connections; those in use are closed when they are given back."""
+        with self._guard:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[apsw.Connection]:
+        with self._guard:
+            if self._closed:
+                raise apsw.ConnectionClosedError
+            connection = self._idle.pop() if self._idle else None
+        if connection is None:
+            connection = self._connect()
+        try:
+            yield connection
+        finally:
+            with self._guard:
+                kept = not self._closed and len(self._idle) < _IDLE_CONNECTIONS
+                if kept:
+                    self._idle.append(connection)
+            if not kept:
+                connection.close()
+
+    def _translation(self, error: apsw.Error) -> StoreError:
+        message = str(error)
+        damaged = isinstance(error, apsw.CorruptError | apsw.NotADBError)
+        if damaged or message.startswith(("no such table", "no such column", "invalid float32 vector")):
+            return StoreCorrupt(
+                f"the index {self.path} is damaged: {message}",
+                hint="memlane index --force rebuilds it from the notes",
+            )
+        if getattr(error, "extendedresult", 0) in {_MOVED_AWAY, _SHORT_READ}:
+            return StoreCorrupt(f"the index {self.path} was replaced or cut short while it was open")
+        if isinstance(error, apsw.BusyError | apsw.LockedError):
+            return StoreBusy(
+                f"the index {self.path} is being written by another process", hint="try again in a moment"
+            )
+        if isinstance(error, apsw.FullError):
+            return StoreError(
+                f"no space left on the disk of {self.path}",
+                hint="free some space, then run memlane index; what was indexed before still answers",
+            )
+        if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
+            return StoreError(
+                f"cannot write the index {self.path}: {message}",
+                hint="check the permissions of the file and its folder, or set another store.path",
+            )
+        return StoreError(
+            f"the index {self.path} failed: {message}",
+            hint="check the disk; the index can be deleted, memlane index builds it again from the notes",
+        )
+
     def _connect(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path))
-        connection.set_busy_timeout(_BUSY_MILLISECONDS)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-        self._prepare(connection)
+        if self.read_only:
+            # Immutable: nothing beside the file is needed, neither log nor shared memory.
+            location = f"file:{quote(str(self.path))}?immutable=1"
+            connection = apsw.Connection(location, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        else:
+            connection = apsw.Connection(
+                str(self.path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+            )
+        try:
+            connection.set_busy_timeout(_BUSY_MILLISECONDS)
+            if not self.read_only:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _create(self) -> None:
@@ -183,17 +234,17 @@ class Database:
 
     def _accept(self, connection: apsw.Connection) -> None:
         """Check that this version can use the file, and that the last pass that wrote to it ended well."""
-        version = int(connection.execute("PRAGMA user_version").get)
+        version = int(select_value(connection, "PRAGMA user_version"))
         if version > SCHEMA_VERSION:
             raise StoreError(
                 f"the index {self.path} was made by a newer version of Memlane (format {version})",
                 hint="upgrade Memlane, or move the file away to have it rebuilt",
             )
-        if not connection.execute("SELECT 1 FROM notes WHERE key = ?", (_UNSETTLED,)).fetchone():
+        if self.read_only or not select(connection, "SELECT 1 FROM notes WHERE key = ?", _UNSETTLED):
             return
         try:
             with writer_lock(self.path, timeout=0):
-                findings = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+                findings = [str(row[0]) for row in select(connection, "PRAGMA quick_check(3)")]
                 if findings != ["ok"]:
                     raise StoreCorrupt(f"the index {self.path} is damaged: {'; '.join(findings)}")
                 connection.execute("DELETE FROM notes WHERE key = ?", (_UNSETTLED,))
@@ -207,6 +258,10 @@ class Database:
         first page was wiped (all zeros) counts as a damaged one of ours.
         """
         try:
+            if not stat.S_ISREG(self.path.stat().st_mode):
+                raise ForeignDatabase(
+                    f"{self.path} is no regular file", hint="set store.path to a file for the index"
+                )
             with self.path.open("rb") as file:
                 head = file.read(100)
         except FileNotFoundError:

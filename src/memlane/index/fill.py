@@ -26,13 +26,22 @@ class SpaceFill:
     """Fills one space. A failing provider ends it early; a failing cache only costs what it would save."""
 
     def __init__(
-        self, store: Store, space: Space, embedder: Embedder, cache: EmbeddingCache, observer: Observer
+        self,
+        store: Store,
+        space: Space,
+        embedder: Embedder,
+        cache: EmbeddingCache,
+        observer: Observer,
+        *,
+        trusting: bool = True,
     ) -> None:
+        """`trusting` takes over vectors that the index holds already for the same texts."""
         self._store = store
         self._space = space
         self._embedder = embedder
         self._cache = cache
         self._observer = observer
+        self._trusting = trusting
         self.count = FillCount()
 
     def run(self) -> FillCount:
@@ -54,7 +63,9 @@ class SpaceFill:
 
     def _vectors(self, batch: list[UnembeddedChunk]) -> dict[bytes, Vector | NoVector]:
         texts = {chunk.digest: chunk.text for chunk in batch}
-        vectors: dict[bytes, Vector | NoVector] = dict(self._store.known_vectors(self._space, list(texts)))
+        vectors: dict[bytes, Vector | NoVector] = {}
+        if self._trusting:
+            vectors.update(self._store.known_vectors(self._space, list(texts)))
         vectors.update(self._remembered([digest for digest in texts if digest not in vectors]))
         self.count.from_cache += sum(chunk.digest in vectors for chunk in batch)
 

@@ -41,6 +41,8 @@ class SqliteStore:
         self._vector_extension = vector_extension
         self._extension_path = extension_path
         self._engine: VectorEngine | None = None
+        self.vector_problem = ""
+        """Why sqlite-vec is not in use although it is wanted."""
         self._database = Database(path, self._prepare)
 
     # -- reading -----------------------------------------------------------------------------------
@@ -132,6 +134,17 @@ class SqliteStore:
             bytes_on_disk=sum(file.stat().st_size for file in files if file.exists()),
         )
 
+    def has_leftovers(self) -> bool:
+        """Whether a build was left unfinished, or something replaced was not dropped."""
+        with self._database.reading() as connection:
+            return bool(
+                select_value(
+                    connection,
+                    "SELECT EXISTS (SELECT 1 FROM generations WHERE NOT current)"
+                    " OR EXISTS (SELECT 1 FROM spaces WHERE NOT current)",
+                )
+            )
+
     def note(self, key: str) -> str | None:
         """A small fact kept beside the index."""
         with self._database.reading() as connection:
@@ -140,20 +153,21 @@ class SqliteStore:
 
     # -- writing -----------------------------------------------------------------------------------
 
-    def target_generation(self, layout: str) -> Generation:
+    def target_generation(self, layout: str, *, anew: bool = False) -> Generation:
         """The generation to write to: the current one when it has this layout, else one built beside it.
 
-        A half-built one of this layout is gone on with; half-built ones of other layouts are dropped. The
-        very first generation answers queries while it is being built.
+        A half-built one of this layout is gone on with; half-built ones of other layouts are dropped.
+        `anew` builds one in any case. The very first generation answers queries while it is being built.
         """
-        with self._database.reading() as connection:
-            row = select_row(
-                connection,
-                "SELECT * FROM generations WHERE layout = ? ORDER BY current DESC LIMIT 1",
-                layout,
-            )
-        if row:
-            return _generation(row)
+        if not anew:
+            with self._database.reading() as connection:
+                row = select_row(
+                    connection,
+                    "SELECT * FROM generations WHERE layout = ? ORDER BY current DESC LIMIT 1",
+                    layout,
+                )
+            if row:
+                return _generation(row)
         with self._database.writing() as connection:
             for (leftover,) in select(connection, "SELECT id FROM generations WHERE NOT current"):
                 _drop_generation(connection, leftover)
@@ -307,8 +321,12 @@ class SqliteStore:
         self._database.close()
 
     def _prepare(self, connection: apsw.Connection) -> None:
-        engine = load_engine(connection, enabled=self._vector_extension, extension=self._extension_path)
-        self._engine = self._engine or engine
+        engine, problem = load_engine(
+            connection, enabled=self._vector_extension, extension=self._extension_path
+        )
+        if self._engine is None:
+            self._engine, self.vector_problem = engine, problem
+        connection.create_scalar_function("matches_path", candidates.matches_path, 2, deterministic=True)
         connection.register_fts5_function("evidence", candidates.evidence)
 
 

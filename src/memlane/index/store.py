@@ -190,14 +190,21 @@ class Store(Protocol):
         """Counts of what answers queries."""
         ...
 
+    def has_leftovers(self) -> bool:
+        """Whether a build was left unfinished, or something replaced was not dropped."""
+        ...
+
     def note(self, key: str) -> str | None:
         """A small fact kept beside the index, such as the time of the last pass."""
         ...
 
     # -- writing -----------------------------------------------------------------------------------
 
-    def target_generation(self, layout: str) -> Generation:
-        """The generation to write to: the current one when it has this layout, else one built beside it."""
+    def target_generation(self, layout: str, *, anew: bool = False) -> Generation:
+        """The generation to write to: the current one when it has this layout, else one built beside it.
+
+        `anew` builds one beside it in any case.
+        """
         ...
 
     def target_space(self, generation: Generation, identity: str) -> Space:

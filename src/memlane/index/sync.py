@@ -83,8 +83,9 @@ class Synchronizer:
     def run(self, reason: str, *, force: bool = False, wait: float = 30.0) -> SyncReport:
         """Bring the index up to date with the tree.
 
-        `force` reads and stores every file again. `wait` is how long, in seconds, to wait for another
-        process that is writing; after that nothing is done and the report says so (`complete` is False).
+        `force` builds a new index beside the old one, from the notes and the embedding cache alone. `wait`
+        is how long, in seconds, to wait for another process that is writing; after that nothing is done and
+        the report says so (`complete` is False).
         Raises WorkspaceError when the workspace is not there, StoreError when the index cannot be written.
         """
         started = perf_counter()
@@ -98,7 +99,7 @@ class Synchronizer:
         if not plan.doubt and self._store.note(VANISHED):
             self._store.put_note(VANISHED, "")  # what had vanished is back, or its removal is done
             self._store.settle()
-        if force or not plan.empty or not self._vectors_complete():
+        if force or not plan.empty or not self._vectors_complete() or self._store.has_leftovers():
             try:
                 with writer_lock(self._store.path, timeout=wait):
                     report = self._update(reason, force=force)

@@ -45,12 +45,12 @@ class IndexUpdate:
 
     def run(self, scan: TreeScan, reason: str, *, force: bool) -> SyncReport:
         """Make the index say what the tree says; gives what was done."""
-        generation = self._store.target_generation(self._chunking.layout)
+        generation = self._store.target_generation(self._chunking.layout, anew=force)
         indexed = self._store.indexed_files(generation)
-        plan = plan_sync(scan, indexed, force=force)
+        plan = plan_sync(scan, indexed)
         removed = self._remove(generation, plan)
-        reader = self._read(generation, plan, {} if force else indexed)
-        fill = self._embed(generation)
+        reader = self._read(generation, plan, indexed)
+        fill = self._embed(generation, trusting=not force)
         return SyncReport(
             reason,
             indexed=reader.indexed,
@@ -103,13 +103,18 @@ class IndexUpdate:
             self._observer.progress("index", total, total)
         return reader
 
-    def _embed(self, generation: Generation) -> FillCount:
-        """Give every chunk its vector, then let what is complete answer queries."""
+    def _embed(self, generation: Generation, *, trusting: bool) -> FillCount:
+        """Give every chunk its vector, then let what is complete answer queries.
+
+        `trusting` takes vectors over from the index itself.
+        """
         if self._embedder is None:
             self._store.promote(generation, None)
             return FillCount()
         space = self._store.target_space(generation, space_identity(self._embedder.identity))
-        fill = SpaceFill(self._store, space, self._embedder, self._cache, self._observer).run()
+        fill = SpaceFill(
+            self._store, space, self._embedder, self._cache, self._observer, trusting=trusting
+        ).run()
         if fill.failure:
             self._warnings.append(fill.failure)
         self._store.promote(generation, None if fill.failure else space)

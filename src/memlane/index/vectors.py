@@ -77,10 +77,15 @@ class InProcessEngine:
         return [chunk for _, chunk in best]
 
 
-def load_engine(connection: apsw.Connection, *, enabled: bool, extension: Path | None) -> VectorEngine:
-    """Load sqlite-vec into a connection; the in-process engine when it is off or cannot be loaded."""
+def load_engine(
+    connection: apsw.Connection, *, enabled: bool, extension: Path | None
+) -> tuple[VectorEngine, str]:
+    """Load sqlite-vec into a connection; the in-process engine when it is off or cannot be loaded.
+
+    Gives the engine, and why it is not the wanted one.
+    """
     if not enabled:
-        return InProcessEngine()
+        return InProcessEngine(), ""
     try:
         path = extension or packaged_extension()
         connection.enable_load_extension(True)
@@ -90,13 +95,9 @@ def load_engine(connection: apsw.Connection, *, enabled: bool, extension: Path |
             connection.enable_load_extension(False)
         connection.execute("SELECT vec_distance_l2(?, ?)", (b"\0\0\0\0", b"\0\0\0\0")).fetchall()
     except (apsw.Error, OSError) as error:
-        import logging
-
-        logging.getLogger("memlane").warning(
-            "sqlite-vec cannot be used (%s); vectors are compared in process", error
-        )
-        return InProcessEngine()
-    return SqliteVecEngine()
+        what = f"memorySearch.store.vector.extensionPath {extension}" if extension else "sqlite-vec"
+        return InProcessEngine(), f"{what} cannot be used ({error}); vectors are compared in process"
+    return SqliteVecEngine(), ""
 
 
 def packaged_extension() -> Path:

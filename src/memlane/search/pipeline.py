@@ -20,7 +20,7 @@ from ..clock import Clock
 from ..embed.base import Embedder, NoVector
 from ..index.store import Passage, Store
 from ..index.vectors import exact_cosines
-from ..values import Explanation, Filters, Hit, Mode, SearchResult, SearchTotals, Value, Why
+from ..values import Explanation, Filters, Hit, Mode, SearchResult, SearchTotals, Source, Value, Why
 from .decay import age_in_days, decay_factor
 from .fuse import KeywordEvidence, VectorEvidence, Weights, adapted, carried_by, reciprocal_rank, weighted
 from .legs import KeywordLeg, VectorLeg, complete_cosines, keyword_leg, vector_leg
@@ -31,6 +31,7 @@ from .snippet import cut_snippet, find_matches
 _POOL_RESULTS = 25
 """Candidate lists are as deep as if at least this many results were wanted, so that asking for fewer gives
 the first of the same."""
+_DEEPEST_POOL = 4096
 _TOTAL_CHARACTERS = 40_000
 """What all snippets of an answer may add up to."""
 
@@ -71,7 +72,7 @@ class Search:
         times = _Times()
         if not request.query.strip():
             return self._empty(Why("blank_query", "the query is blank"))
-        pool = self._settings.candidate_multiplier * max(request.max_results, _POOL_RESULTS)
+        pool = self._pool(request)
         keyword = self._keyword(request.query, pool, filters)
         times.lap("keyword")
         vector = vector_leg(self._store, self._embedder, request.query, limit=pool, filters=filters)
@@ -95,7 +96,7 @@ class Search:
             dropped_by_size=unshown,
             milliseconds=times.laps,
         )
-        return self._result(hits, keyword, vector, totals)
+        return self._result(hits, keyword, vector, totals, filters.source)
 
     @property
     def _unrelated(self) -> float:
@@ -160,7 +161,12 @@ class Search:
         """How many candidates the last steps look at."""
         if not self._settings.mmr:
             return request.max_results
-        return self._settings.candidate_multiplier * max(request.max_results, _POOL_RESULTS)
+        return self._pool(request)
+
+    def _pool(self, request: SearchRequest) -> int:
+        """How many candidates each leg gives."""
+        wanted = self._settings.candidate_multiplier * max(request.max_results, _POOL_RESULTS)
+        return min(wanted, _DEEPEST_POOL)
 
     def _diversified(self, ranked: Sequence[_Candidate], limit: int) -> list[_Candidate]:
         terms = [distinct_words(candidate.passage.text) for candidate in ranked]
@@ -227,7 +233,12 @@ class Search:
         return rate
 
     def _result(
-        self, hits: list[Hit], keyword: KeywordLeg, vector: VectorLeg, totals: SearchTotals
+        self,
+        hits: list[Hit],
+        keyword: KeywordLeg,
+        vector: VectorLeg,
+        totals: SearchTotals,
+        source: Source | None,
     ) -> SearchResult:
         generation = self._store.current_generation()
         space = self._store.current_space() if vector.answered else None
@@ -239,13 +250,18 @@ class Search:
             mode=_mode(keyword, vector),
             partial=bool(generation and not generation.complete) or bool(space and not space.complete),
             warning="; ".join(failures) or None,
-            why=None if hits else self._why_empty(keyword, vector, totals),
+            why=None if hits else self._why_empty(keyword, vector, totals, source),
             totals=replace(totals, generation=generation.id if generation else None),
         )
 
-    def _why_empty(self, keyword: KeywordLeg, vector: VectorLeg, totals: SearchTotals) -> Why:
-        if not self._store.statistics().chunks:
+    def _why_empty(
+        self, keyword: KeywordLeg, vector: VectorLeg, totals: SearchTotals, source: Source | None
+    ) -> Why:
+        statistics = self._store.statistics()
+        if not statistics.chunks:
             return Why("nothing_indexed", "nothing is indexed yet; memlane index reads the notes")
+        if source and not statistics.by_source.get(source):
+            return Why("nothing_indexed", f"nothing of the source {source} is indexed")
         if totals.dropped_missing_file:
             return Why("file_gone", "the notes that matched are no longer there; memlane index catches up")
         if totals.dropped_by_score:
@@ -262,7 +278,7 @@ class Search:
             return Why("no_searchable_terms", "the query holds no word or sign that can be searched for")
         if vector.failure:
             return Why("provider_failed", f"no word matched, and search by meaning failed: {vector.failure}")
-        return Why("no_match", "no passage matches the query")
+        return Why("no_match", "nothing in the notes matches the query")
 
     def _empty(self, why: Why) -> SearchResult:
         return SearchResult(

@@ -15,7 +15,7 @@ from ..values import Session, SessionKind
 
 MAIN_KEY = "main"
 
-_AGENT = re.compile(r"\Aagent:[^:]+:")
+_AGENT = re.compile(r"\Aagent:([^:]+):")
 _KINDS = {
     "direct": SessionKind.DIRECT,
     "dm": SessionKind.DIRECT,
@@ -30,13 +30,19 @@ def normalised_key(key: str) -> str:
     return _AGENT.sub("", key.lower())
 
 
-def session_from_key(key: str | None, *, owner_is_only_peer: bool = False) -> Session:
+def session_from_key(
+    key: str | None, *, agent: str | None = None, owner_is_only_peer: bool = False
+) -> Session:
     """The session a key names. None is the owner at this machine: the main session.
 
-    Private are the main session and, with `owner_is_only_peer`, direct ones.
+    Private are the main session and, with `owner_is_only_peer`, direct ones. A key that names another agent
+    than `agent` is UNKNOWN: whoever talks to that one has no business with the memory of this one.
     """
     if key is None:
         return Session(MAIN_KEY, SessionKind.MAIN, private=True)
+    named = _AGENT.match(key.lower())
+    if agent is not None and named is not None and named[1] != agent.lower():
+        return Session(key, SessionKind.UNKNOWN, private=False)
     kind, channel = _kind(normalised_key(key))
     private = kind is SessionKind.MAIN or (kind is SessionKind.DIRECT and owner_is_only_peer)
     return Session(key, kind, private, channel)

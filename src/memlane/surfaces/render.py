@@ -88,7 +88,7 @@ def report_text(agent: str, report: SyncReport, *, verbose: bool) -> str:
     parts += [f"{report.removed} removed"] if report.removed else []
     parts += [f"{len(report.failed)} failed"] if report.failed else []
     chunks = f"{report.chunks} chunks, {report.embedded} embedded"
-    chunks += f", {report.from_cache} from cache" if report.from_cache else ""
+    chunks += f", {report.from_cache} known already" if report.from_cache else ""
     chunks += f", {report.without_vector} without vector" if report.without_vector else ""
     lines = [f"{agent}: {', '.join(parts)} ({chunks}) in {report.seconds:.2f} s"]
     if not report.complete:
@@ -127,25 +127,39 @@ def status_text(status: Status) -> str:
     return "\n".join(lines)
 
 
+def with_visible_controls(text: str) -> str:
+    """The text with pictures in place of control signs, character for character.
+
+    Escape sequences in a note could retitle the window or hide text; pictures of them cannot.
+    """
+    return text.translate(_VISIBLE)
+
+
+_VISIBLE = {code: 0x2400 + code for code in range(0x20) if code not in {0x09, 0x0A}}
+_VISIBLE.update(dict.fromkeys(range(0x7F, 0xA0), 0xFFFD))
+
+
 def _hit_text(hit: Hit, *, colour: bool) -> str:
-    lines = f"{hit.start_line}-{hit.end_line}"
-    head = f"{click.style(f'{hit.score:.2f}', fg='green')}  {click.style(f'{hit.path}:{lines}', fg='cyan')}"
+    score, place = f"{hit.score:.2f}", f"{hit.path}:{hit.start_line}-{hit.end_line}"
+    if colour:
+        score, place = click.style(score, fg="green"), click.style(with_visible_controls(place), fg="cyan")
     snippet = _emphasised(hit) if colour else hit.snippet
     indented = "\n".join(f"  {line}".rstrip() for line in snippet.split("\n"))
     explained = f"\n{_explanation_text(hit.explanation)}" if hit.explanation else ""
-    return f"{head}\n{indented}{explained}"
+    return f"{score}  {place}\n{indented}{explained}"
 
 
 def _emphasised(hit: Hit) -> str:
+    snippet = with_visible_controls(hit.snippet)
     pieces: list[str] = []
     reached = 0
     for match in find_matches(hit.snippet, hit.matched_terms):
         if match.end <= reached:
             continue
         start = max(match.start, reached)
-        pieces += [hit.snippet[reached:start], click.style(hit.snippet[start : match.end], bold=True)]
+        pieces += [snippet[reached:start], click.style(snippet[start : match.end], bold=True)]
         reached = match.end
-    return "".join([*pieces, hit.snippet[reached:]])
+    return "".join([*pieces, snippet[reached:]])
 
 
 def _nothing(result: SearchResult) -> str:
@@ -153,6 +167,8 @@ def _nothing(result: SearchResult) -> str:
         return "No matches."
     if result.why.code == "disabled":
         return result.why.message
+    if result.why.code == "no_match":
+        return "No matches. Try other words, or fewer."
     return f"No matches: {result.why.message}."
 
 

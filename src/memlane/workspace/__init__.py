@@ -11,6 +11,7 @@ entries   what an entry looks like and where it goes               pure
 daily     remembering: appending to logs and the curated file
 context   what a session starts with
 create    making a workspace
+failures  what keeps a note from being written, in words
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .context import session_context
+    from .context import oversized_notes, session_context
     from .create import create_workspace
     from .daily import remember
     from .decode import UnreadableNote, read_document
@@ -36,6 +37,7 @@ __all__ = [
     "dated_day",
     "glob_expression",
     "open_readable",
+    "oversized_notes",
     "read_document",
     "read_lines",
     "remember",
@@ -53,6 +55,7 @@ _HOMES = {
     "dated_day": "files",
     "glob_expression": "roots",
     "open_readable": "paths",
+    "oversized_notes": "context",
     "read_document": "decode",
     "read_lines": "read",
     "remember": "daily",

@@ -16,6 +16,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
+from errno import ENOTDIR
 from types import TracebackType
 
 _BY_DESCRIPTOR = os.open in os.supports_dir_fd and os.stat in os.supports_follow_symlinks
@@ -26,7 +27,7 @@ _ATTEMPTS = 5
 
 
 class NotPlain(Exception):  # noqa: N818 - reads as a statement of fact
-    """A link, or something that is neither a regular file nor a folder, stands at the path."""
+    """A link, or something that is neither a regular file nor a folder, stands at the path. It says which."""
 
 
 class Folder:
@@ -42,7 +43,7 @@ class Folder:
         if _BY_DESCRIPTOR:
             return cls(path, os.open(path, _FOLDER | getattr(os, "O_CLOEXEC", 0)))
         if not stat.S_ISDIR(os.stat(path).st_mode):
-            raise NotADirectoryError(path)
+            raise _no_folder(path)
         return cls(path, None)
 
     def __enter__(self) -> Folder:
@@ -81,9 +82,9 @@ class Folder:
         """Open the folder `name`. Raises NotPlain for a link, OSError else."""
         looked = self.look(name)
         if is_link(looked):
-            raise NotPlain(name)
+            raise NotPlain(_in_place_of("folder", looked))
         if not stat.S_ISDIR(looked.st_mode):
-            raise NotADirectoryError(name)
+            raise _no_folder(name)
         path = os.path.join(self.path, name)
         if self._descriptor is None:
             return Folder(path, None)
@@ -104,12 +105,30 @@ class Folder:
         for _ in range(_ATTEMPTS):
             before = self.look(name)
             if not stat.S_ISREG(before.st_mode):
-                break
+                raise NotPlain(_in_place_of("file", before))
             descriptor = os.open(self._at(name), flags | _FILE | _NO_FOLLOW, dir_fd=self._descriptor)
             if _same_file(before, os.fstat(descriptor)):
                 return descriptor
             os.close(descriptor)
-        raise NotPlain(name)
+        raise NotPlain("another program keeps replacing it")
+
+    def stands(self, name: str) -> bool:
+        """Whether anything stands at `name`. Raises OSError."""
+        try:
+            self.look(name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def holds(self, name: str) -> bool:
+        """Whether the regular file `name` is there. Raises NotPlain when something else is, OSError else."""
+        try:
+            looked = self.look(name)
+        except FileNotFoundError:
+            return False
+        if not stat.S_ISREG(looked.st_mode):
+            raise NotPlain(_in_place_of("file", looked))
+        return True
 
     def create(self, name: str, mode: int = 0o666, *, flags: int = os.O_RDWR) -> int:
         """Create the file `name` and open it. Raises FileExistsError when anything stands there."""
@@ -164,6 +183,18 @@ def read_all(descriptor: int) -> bytes:
     """Everything from the descriptor's position on. The descriptor stays open."""
     with os.fdopen(descriptor, "rb", closefd=False) as stream:
         return stream.read()
+
+
+def _in_place_of(wanted: str, looked: os.stat_result) -> str:
+    kinds = {stat.S_IFDIR: "a folder", stat.S_IFREG: "a file"}
+    found = kinds.get(stat.S_IFMT(looked.st_mode), "a pipe, device or socket")
+    if is_link(looked):
+        found = "a symbolic link, which is never followed,"
+    return f"{found} stands where a {wanted} should be"
+
+
+def _no_folder(name: str) -> NotADirectoryError:
+    return NotADirectoryError(ENOTDIR, "Not a directory", name)
 
 
 def _same_file(one: os.stat_result, other: os.stat_result) -> bool:

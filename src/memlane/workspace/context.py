@@ -7,12 +7,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from datetime import date, timedelta
 from itertools import accumulate
+from stat import S_ISREG
 
 from msgspec.structs import replace
 
 from ..errors import PathRefused, WorkspaceError
 from ..values import ContextPart, FileEntry, Session, SessionContext
-from .files import scan_tree
+from .files import curated_name, scan_tree
 from .paths import resolve_readable
 from .read import read_text, split_lines
 from .roots import CURATED_NAMES, Workspace
@@ -62,7 +63,7 @@ def session_context(
     crowded_out = []
     room = total_limit
     for entry in sorted(allowed, key=lambda entry: (entry.day is not None, entry.day != today)):
-        text = _text_of(workspace, entry, curated=session.private)
+        text = _text_of(workspace, entry.path, curated=session.private)
         if not text:
             continue
         part = _part(entry, text, min(file_limit, room))
@@ -80,14 +81,35 @@ def session_context(
     )
 
 
+def oversized_notes(workspace: Workspace, *, file_limit: int = FILE_LIMIT) -> tuple[str, ...]:
+    """A sentence for the curated file when it has more characters than a session starts with, else nothing.
+
+    A file with no more bytes than `file_limit` is not read. What cannot be read is not complained of here.
+    """
+    name = curated_name(workspace.location)
+    try:
+        looked = (workspace.root / name).lstat()
+    except OSError:
+        return ()
+    if not S_ISREG(looked.st_mode) or looked.st_size <= file_limit:
+        return ()
+    characters = len(_text_of(workspace, name, curated=True))
+    if characters <= file_limit:
+        return ()
+    return (
+        f"{name} has {characters:,} characters; a session's context takes {file_limit:,} at most, so its end "
+        "is cut there: shorten it, or move parts of it to notes under memory/",
+    )
+
+
 def _place(entry: FileEntry) -> tuple[date | None, bool, str]:
     return entry.day, not entry.path.endswith(f"/{entry.day}.md"), entry.path
 
 
-def _text_of(workspace: Workspace, entry: FileEntry, *, curated: bool) -> str:
+def _text_of(workspace: Workspace, path: str, *, curated: bool) -> str:
     """What a note says, without anything that could pass for the fence; blank notes say nothing."""
     try:
-        target = resolve_readable(workspace, entry.path, curated=curated)
+        target = resolve_readable(workspace, path, curated=curated)
         text = read_text(workspace, target, curated=curated) or ""
     except (PathRefused, WorkspaceError) as error:
         text = f"[Not shown: {error}]"

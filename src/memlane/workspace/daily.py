@@ -15,13 +15,14 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import date
-from errno import errorcode
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError, WorkspaceError
 from ..values import Written
-from .beneath import Folder, NotPlain, read_all
+from .beneath import Folder, read_all
+from .decode import UnreadableNote, strict_text
 from .entries import Entry, entry_of, heading_of, insertion, standing_line
+from .failures import translated, unwritable
 from .files import curated_name, missing_workspace
 from .roots import MEMORY_FOLDER, Workspace
 
@@ -47,7 +48,8 @@ def remember(
 
     An entry of the log carries the local time; a durable one does not, since it is to hold at any time. What
     stands in the note already is not added again. Several processes may write at once. Raises UsageError for
-    an empty text, WorkspaceError when the note cannot be written; then the note is as it was.
+    an empty text, WorkspaceError when the note cannot be written or is not UTF-8 text; then the note is as
+    it was.
     """
     if heading is not None and not durable:
         raise UsageError("a heading goes with durable=True: the daily log is in the order of time")
@@ -60,7 +62,7 @@ def remember(
             return _add(root, name, name, entry, opening=CURATED_OPENING, heading=title)
         name = f"{now.date().isoformat()}.md"
         shown = f"{MEMORY_FOLDER}/{name}"
-        with _translated(os.path.join(root.path, MEMORY_FOLDER)):
+        with translated(os.path.join(root.path, MEMORY_FOLDER)):
             folder = root.enter_or_make(MEMORY_FOLDER)
         with folder:
             return _add(folder, name, shown, entry, opening=log_opening(now.date()))
@@ -71,12 +73,12 @@ def _add(
 ) -> Written:
     """Add the entry to the note `name`: at its end by appending, within it by a new file in its place."""
     location = os.path.join(folder.path, name)
-    with _translated(location):
+    with translated(location):
         for _ in range(_ATTEMPTS):
             with _opened(folder, name) as descriptor:
                 before = os.fstat(descriptor)
                 data = read_all(descriptor)
-                old = data.decode("utf-8", "surrogateescape")
+                old = _old_text(location, data)
                 standing = standing_line(old, entry)
                 if standing is not None:
                     return Written(shown, standing, added=False)
@@ -85,13 +87,24 @@ def _add(
                 if place.at == len(old):
                     _append(descriptor, place.text.encode())
                     return written
-            cut = len(old[: place.at].encode("utf-8", "surrogateescape"))
+            cut = len(old[: place.at].encode())
             new = data[:cut] + place.text.encode() + data[cut:]
             if _replaced(folder, name, before, new):
                 return written
     raise WorkspaceError(
         f"cannot write {location}: another program keeps changing it", hint="close that program and try again"
     )
+
+
+def _old_text(location: str, data: bytes) -> str:
+    """What stands in a note. In another encoding an entry in UTF-8 would be lost: WorkspaceError."""
+    try:
+        return strict_text(location, data)
+    except UnreadableNote as error:
+        raise WorkspaceError(
+            f"cannot write {location}: it is not UTF-8 text, {error.reason}",
+            hint="save it as UTF-8 or move it away, then try again; nothing was written",
+        ) from None
 
 
 @contextmanager
@@ -117,7 +130,7 @@ def _append(descriptor: int, data: bytes) -> None:
     """Append all of `data` or nothing: what a full disk leaves half-written is cut off again."""
     size = os.fstat(descriptor).st_size
     try:
-        _write(descriptor, data)
+        write_all(descriptor, data)
     except BaseException:
         with suppress(OSError):
             os.ftruncate(descriptor, size)
@@ -136,7 +149,7 @@ def _replaced(folder: Folder, name: str, before: os.stat_result, data: bytes) ->
     descriptor = folder.create(temporary, 0o600)
     try:
         try:
-            _write(descriptor, data)
+            write_all(descriptor, data)
             if hasattr(os, "fchmod"):
                 with suppress(OSError):
                     os.fchown(descriptor, before.st_uid, before.st_gid)
@@ -153,7 +166,8 @@ def _replaced(folder: Folder, name: str, before: os.stat_result, data: bytes) ->
             folder.remove(temporary)
 
 
-def _write(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write `data` and have it settle on the disk. Raises OSError, with any part of it written."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
@@ -175,7 +189,7 @@ def _writing(workspace: Workspace) -> Iterator[Folder]:
     except FileNotFoundError:
         raise missing_workspace(location) from None
     except OSError as error:
-        raise _unwritable(location, error) from error
+        raise unwritable(location, error) from error
     with root:
         lock_file = os.path.join(location, LOCK_NAME)
         lock = filelock.FileLock(lock_file, mode=0o600)
@@ -187,29 +201,8 @@ def _writing(workspace: Workspace) -> Iterator[Folder]:
                 hint="wait for it to finish, then try again",
             ) from error
         except OSError as error:
-            raise _unwritable(lock_file, error) from error
+            raise unwritable(lock_file, error) from error
         try:
             yield root
         finally:
             lock.release()
-
-
-@contextmanager
-def _translated(location: str) -> Iterator[None]:
-    try:
-        yield
-    except NotPlain:
-        raise WorkspaceError(
-            f"cannot write {location}: a link or something other than a plain file stands there",
-            hint="put the file or folder itself there; a folder elsewhere can be an extra path",
-        ) from None
-    except OSError as error:
-        raise _unwritable(location, error) from error
-
-
-def _unwritable(location: str, error: OSError) -> WorkspaceError:
-    full = errorcode.get(error.errno or 0) in {"ENOSPC", "EDQUOT"}
-    return WorkspaceError(
-        f"cannot write {location}: {error.strerror or error}",
-        hint="free some space and try again; nothing was written" if full else "check the permissions there",
-    )

@@ -29,8 +29,25 @@ def read_document(location: str) -> Document:
     """
     from hashlib import sha256  # 4 ms: loads OpenSSL
 
-    text = _decoded(location, _bytes_at(location))
+    text = _plain(strict_text(location, _bytes_at(location)))
     return Document(text, sha256(text.encode()).hexdigest())
+
+
+def strict_text(location: str, data: bytes) -> str:
+    """`data`, which is what stands at `location`, as text, with its BOM and line endings.
+
+    Raises UnreadableNote when it is not UTF-8 or holds NUL, with the first such byte.
+    """
+    nul = data.find(b"\0")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if nul < 0 or error.start < nul:
+            reason = f"invalid UTF-8 at byte {error.start}"
+            raise UnreadableNote(location, reason, hint="save the file as UTF-8") from None
+    if nul >= 0:
+        raise UnreadableNote(location, f"NUL at byte {nul}", hint="this is not a text file, or it is UTF-16")
+    return text
 
 
 def readable_text(data: bytes) -> str:
@@ -53,19 +70,6 @@ def _bytes_at(location: str) -> bytes:
         raise UnreadableNote(location, "no longer there") from None
     except OSError as error:
         raise UnreadableNote(location, f"cannot be read: {error.strerror or error}") from error
-
-
-def _decoded(location: str, data: bytes) -> str:
-    nul = data.find(b"\0")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if nul < 0 or error.start < nul:
-            reason = f"invalid UTF-8 at byte {error.start}"
-            raise UnreadableNote(location, reason, hint="save the file as UTF-8") from None
-    if nul >= 0:
-        raise UnreadableNote(location, f"NUL at byte {nul}", hint="this is not a text file, or it is UTF-16")
-    return _plain(text)
 
 
 def _plain(text: str) -> str:

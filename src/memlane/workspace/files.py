@@ -25,6 +25,7 @@ from .roots import (
     ExtraRoot,
     Workspace,
     below,
+    fault_of,
     is_hollow,
     is_ignored_file,
     is_ignored_folder,
@@ -33,7 +34,6 @@ from .roots import (
 )
 
 _DATE = r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])"
-_UNSPEAKABLE = "its name is blank, or holds a backslash, a URL-encoded dot or slash, or bytes not UTF-8"
 
 
 def dated_day(path_or_name: str) -> date | None:
@@ -159,7 +159,7 @@ class _Walk:
         """Take what an extra path holds, or the file it names."""
         location, shown = extra.location, self._workspace.shown(extra.location)
         if is_unspeakable(shown):
-            self._fail(_printable(shown), _UNSPEAKABLE)
+            self._fail(_printable(shown), fault_of(shown))
             return
         link = self._link_on_the_way(location)
         if link is not None:
@@ -254,7 +254,7 @@ class _Walk:
 
     def _can_be_named(self, prefix: str, name: str) -> bool:
         if is_unspeakable(name) or is_hollow(name):
-            self._fail(_printable(prefix + name), _UNSPEAKABLE)
+            self._fail(_printable(prefix + name), fault_of(name))
             return False
         return True
 

@@ -14,6 +14,8 @@ from .roots import Workspace
 
 DEFAULT_LINES = 400
 DEFAULT_CHARACTERS = 24_000
+MOST_CHARACTERS = 200_000
+"""However many lines are asked for: a reader who wants that much does better to ask for it in pages."""
 
 
 def read_lines(
@@ -21,10 +23,11 @@ def read_lines(
 ) -> Excerpt:
     r"""Lines `start` to `start + lines - 1` of the note at `path`, joined by `\n`.
 
-    Without `lines`, at most 400 lines and 24,000 characters, yet always a whole line. `next_start` says where
-    to go on when more lines follow. Undecodable bytes read as U+FFFD. A note that does not exist is an empty
-    excerpt with `exists=False`. Raises UsageError for numbers below 1, PathRefused for a path that may not be
-    read, WorkspaceError when the system does not let us read.
+    At most 200,000 characters; without `lines`, at most 400 lines and 24,000 characters. Lines are whole, but
+    for one that alone exceeds the limit: it is cut. `truncated` says that the text does not reach the end of
+    the note, `next_start` which line follows. Undecodable bytes read as U+FFFD. A note that does not exist is
+    an empty excerpt with `exists=False`. Raises UsageError for numbers below 1, PathRefused for a path that
+    may not be read, WorkspaceError when the system does not let us read.
     """
     for name, number in (("start", start), ("lines", lines)):
         if number is not None and number < 1:
@@ -58,17 +61,21 @@ def split_lines(text: str) -> list[str]:
 
 
 def excerpt(path: str, lines: Sequence[str], start: int, count: int | None) -> Excerpt:
-    """The part of `lines` that a reader asked for, or what fits the default limits when `count` is None."""
+    """The part of `lines` that a reader asked for, or what fits the default limits when `count` is None.
+
+    After a cut line the next one is where to go on, even where that is beyond the end.
+    """
     if start > len(lines):
         return Excerpt(path, "", start, 0, exists=True, eof=True)
-    if count is None:
-        count = _fitting(lines[start - 1 : start - 1 + DEFAULT_LINES])
-    taken = lines[start - 1 : start - 1 + count]
+    most, limit = (DEFAULT_LINES, DEFAULT_CHARACTERS) if count is None else (count, MOST_CHARACTERS)
+    wanted = lines[start - 1 : start - 1 + most]
+    taken = wanted[: _fitting(wanted, limit)]
+    text = "\n".join(taken)
     following = start + len(taken)
-    more = following <= len(lines)
+    more = following <= len(lines) or len(text) > limit
     return Excerpt(
         path,
-        "\n".join(taken),
+        text[:limit],
         start,
         len(taken),
         exists=True,
@@ -77,11 +84,11 @@ def excerpt(path: str, lines: Sequence[str], start: int, count: int | None) -> E
     )
 
 
-def _fitting(lines: Sequence[str]) -> int:
-    """How many of the lines fit the default number of characters: at least one, so that reading goes on."""
+def _fitting(lines: Sequence[str], limit: int) -> int:
+    """How many of the lines fit the number of characters: at least one, so that reading goes on."""
     characters = -1
     for number, line in enumerate(lines):
         characters += len(line) + 1
-        if characters > DEFAULT_CHARACTERS:
+        if characters > limit:
             return max(number, 1)
     return len(lines)

@@ -26,6 +26,8 @@ IGNORED_FOLDERS = frozenset(
 )
 
 _UNSPEAKABLE = r"(?i)[\\\x00\ud800-\udfff]|%(?:25)*(?:2e|2f|5c|00)"
+_MARKS = {"\\": "a backslash", "\0": "a NUL character"}
+_CODES = {"2e": "dot", "2f": "slash", "5c": "backslash", "00": "NUL character"}
 _GLOB_PIECE = r"(?s)(?:\*\*/)+|\*\*+|\*|\?|\[!?\]?[^\]/]*\]|\{[^{}]*\}|."
 
 
@@ -132,6 +134,18 @@ def is_unspeakable(path: str) -> bool:
     if path.isascii() and not ("%" in path or "\\" in path or "\0" in path):
         return False
     return re.search(_UNSPEAKABLE, path) is not None
+
+
+def fault_of(path: str) -> str:
+    """Why a path is unspeakable, or its last name hollow: the first reason that applies, in words."""
+    found = re.search(_UNSPEAKABLE, path)
+    if found is None:
+        return "its name is nothing but dots and spaces"
+    if found[0] in _MARKS:
+        return f"its name holds {_MARKS[found[0]]}"
+    if found[0].startswith("%"):
+        return f"its name holds {found[0]}, a URL-encoded {_CODES[found[0][-2:].lower()]}"
+    return "its name is not valid UTF-8"
 
 
 def is_hollow(name: str) -> bool:

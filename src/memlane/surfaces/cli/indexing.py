@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 
+from ...errors import MemlaneError
 from ...tools import value_json
+from ...values import Value
 from .options import Place, memory_options, print_json
 
 _PARTLY = 3
@@ -18,48 +23,63 @@ def index_command(place: Place, force: bool, verbose: bool) -> int:
     """Bring the index up to date with the notes."""
     from ..render import report_text
 
-    documents = []
-    code = 0
-    for agent in place.agents():
+    def index(agent: str) -> Answer:
         with place.open(agent) as memory:
             if not memory.settings.enabled:
-                documents.append({"agent": agent, "disabled": True})
-                _say(place, f"{agent}: Memory search disabled.")
-                continue
+                return Answer({"disabled": True}, f"{agent}: Memory search disabled.")
             report = memory.sync(force=force, reason="command")
-        documents.append({"agent": agent, **value_json(report)})
-        _say(place, report_text(agent, report, verbose=verbose))
-        if report.failed or not report.complete:
-            code = _PARTLY
-    if place.as_json:
-        print_json({"agents": documents})
-    return code
+        code = _PARTLY if report.failed or not report.complete else 0
+        return Answer(value_json(report), report_text(agent, report, verbose=verbose), code)
+
+    return _for_each_agent(place, index)
 
 
 @click.command("status")
 @click.option("--deep", is_flag=True, help="Try the embedding provider and check the model's files.")
 @click.option("--index", "index_first", is_flag=True, help="Index first when notes have changed.")
 @memory_options
-def status_command(place: Place, deep: bool, index_first: bool) -> None:
+def status_command(place: Place, deep: bool, index_first: bool) -> int:
     """Tell what is indexed, how fresh it is, and by which provider."""
     from ..render import status_text
 
-    documents = []
-    for agent in place.agents():
+    def tell(agent: str) -> Answer:
         with place.open(agent) as memory:
             if not memory.settings.enabled:
-                documents.append({"agent": agent, "enabled": False})
-                _say(place, f"{agent}: Memory search disabled. {memory.settings.disabled_reason}".rstrip())
-                continue
+                reason = memory.settings.disabled_reason
+                return Answer({"enabled": False}, f"{agent}: Memory search disabled. {reason}".rstrip())
             if index_first:
                 memory.sync(reason="status")
             status = memory.status(deep=deep)
-        documents.append(value_json(status))
-        _say(place, status_text(status))
+        return Answer(value_json(status), status_text(status))
+
+    return _for_each_agent(place, tell)
+
+
+class Answer(Value, frozen=True):
+    """What one agent's part of a command gives."""
+
+    document: dict[str, Any]
+    text: str
+    code: int = 0
+
+
+def _for_each_agent(place: Place, work: Callable[[str], Answer]) -> int:
+    """Do the work for every agent; one that fails does not stop the others. Gives the exit code."""
+    agents = place.agents()
+    documents = []
+    code = 0
+    for agent in agents:
+        try:
+            answer = work(agent)
+        except MemlaneError as error:
+            if len(agents) == 1:
+                raise
+            failure = {"code": error.code, "message": str(error), "hint": error.hint}
+            answer = Answer({"error": failure}, f"{agent}: failed: {error}\n  {error.hint}".rstrip(), _PARTLY)
+        documents.append({"agent": agent, **answer.document})
+        code = max(code, answer.code)
+        if not place.as_json:
+            click.echo(answer.text)
     if place.as_json:
         print_json({"agents": documents})
-
-
-def _say(place: Place, text: str) -> None:
-    if not place.as_json:
-        click.echo(text)
+    return code

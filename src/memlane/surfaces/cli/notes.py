@@ -9,7 +9,7 @@ import click
 
 from ...errors import UsageError
 from ...tools import excerpt_json, value_json, written_json
-from .options import Place, memory_options, print_json
+from .options import Place, harmless, memory_options, print_json, print_text
 
 
 @click.command("init")
@@ -34,8 +34,8 @@ def init_command(place: Place) -> None:
 
 @click.command("get")
 @click.argument("path")
-@click.option("--from", "start", type=int, default=1, show_default=True, help="First line.")
-@click.option("--lines", type=int, help="How many lines.")
+@click.option("--from", "start", type=click.IntRange(min=1), default=1, show_default=True, help="First line.")
+@click.option("--lines", type=click.IntRange(min=1), help="How many lines.")
 @memory_options
 def get_command(place: Place, path: str, start: int, lines: int | None) -> None:
     """Print exact lines of a note."""
@@ -49,18 +49,31 @@ def get_command(place: Place, path: str, start: int, lines: int | None) -> None:
     elif excerpt.eof:
         click.echo(f"{path} ends before line {start}.", err=True)
     elif excerpt.lines:
-        click.echo(excerpt.text.removesuffix("\n"))
+        print_text(harmless(excerpt.text))
     if excerpt.truncated:
         click.echo(f"… more follows: --from {excerpt.next_start}", err=True)
 
 
-@click.command("remember")
+class TextCommand(click.Command):
+    """A command whose text may begin like a bullet: `- [ ] call the vet` is no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Set bullets behind a `--`, unless the caller did."""
+        if "--" not in args:
+            bullets = [argument for argument in args if argument.startswith(("- ", "-\t"))]
+            args = [argument for argument in args if argument not in bullets] + ["--", *bullets]
+        return super().parse_args(ctx, args)
+
+
+@click.command("remember", cls=TextCommand)
 @click.argument("text", nargs=-1)
 @click.option("--durable", is_flag=True, help="Write to MEMORY.md instead of today's log.")
 @click.option("--heading", help="With --durable: the section, made when it is missing.")
 @memory_options
 def remember_command(place: Place, text: tuple[str, ...], durable: bool, heading: str | None) -> None:
     """Append to today's log, or to MEMORY.md. TEXT may be - to read standard input."""
+    if heading and not durable:
+        raise UsageError("--heading goes with --durable", hint="a day's log is written in order of time")
     entry = _standard_input() if text == ("-",) else " ".join(text)
     with place.open() as memory:
         written = memory.remember(entry, durable=durable, heading=heading)
@@ -89,12 +102,14 @@ def context_command(place: Place, session: str | None) -> None:
             }
         )
     elif context.text:
-        click.echo(context.text)
+        print_text(harmless(context.text))
     else:
         click.echo("There is nothing to show yet.", err=True)
 
 
 def _standard_input() -> str:
+    if sys.stdin is None:
+        raise UsageError("standard input is closed", hint="give the text as an argument")
     try:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:

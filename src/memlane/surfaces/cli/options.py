@@ -13,7 +13,7 @@ import click
 
 from ...memory import Memory, read_configuration
 from ...values import Value
-from ..render import TerminalObserver
+from ..render import TerminalObserver, with_visible_controls
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -42,9 +42,11 @@ class Place(Value, frozen=True):
         """The agent named on the command line, else every configured one."""
         if self.agent:
             return (self.agent,)
-        return read_configuration(
+        configuration = read_configuration(
             workspace=self.workspace, config=self.config, state_dir=self.state_dir
-        ).agent_ids
+        )
+        # A workspace named on the command line is one agent's.
+        return (configuration.default_agent,) if self.workspace else configuration.agent_ids
 
 
 def memory_options(command: _Command) -> _Command:
@@ -81,6 +83,16 @@ def print_json(document: object) -> None:
     """The one document of a `--json` command. Text that is not valid Unicode is replaced."""
     text = json.dumps(document, ensure_ascii=False, indent=2)
     click.echo(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def print_text(text: str) -> None:
+    """Text on standard output just as it is: nothing is stripped from notes on their way to a pipe."""
+    click.echo(text, color=True)
+
+
+def harmless(text: str) -> str:
+    """Text of a note for standard output: exact in a pipe, its control signs made visible on a terminal."""
+    return with_visible_controls(text) if sys.stdout.isatty() else text
 
 
 def wants_colour() -> bool:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
 import click
 
 from ... import __version__
-from ...errors import MemlaneError
+from ...errors import MemlaneError, UsageError
+from ...values import Value
 
 _COMMANDS = {
     "init": ("notes", "Make a workspace; what exists already is left as it is."),
@@ -68,50 +68,77 @@ def cli() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and give its exit code. Nothing escapes but with --debug."""
+    """Run a command and give its exit code. Nothing escapes but broken output, and all with --debug."""
     as_json = "--json" in arguments
-    debug = "--debug" in arguments
     try:
-        code = cli.main(list(arguments), prog_name="memlane", standalone_mode=False)
+        code = cli.main(_decoded(arguments), prog_name="memlane", standalone_mode=False)
         return code if isinstance(code, int) else 0
-    except MemlaneError as error:
-        if debug:
-            raise
-        return _failed(as_json, error.code, str(error), error.hint, error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
     except click.exceptions.Exit as error:
         return error.exit_code
-    except click.ClickException as error:
-        return _failed(as_json, "usage", error.format_message(), _usage_hint(error), 2)
+    except SystemExit:
+        return 0  # click's way out when the reader of its output has gone
     except (KeyboardInterrupt, click.Abort):
-        return _failed(
-            as_json, "interrupted", "interrupted", "what was done so far is kept; run it again to go on", 130
-        )
-    except BrokenPipeError:
-        # The reader (head, less) went away. Standard output is pointed elsewhere, so that its last flush
-        # at exit does not complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _Failure("interrupted", "interrupted", "what was done so far is kept", 130).told(as_json)
     except Exception as error:
-        if debug:
+        failure = _Failure.of(error)
+        if failure is None or "--debug" in arguments:
             raise
-        return _failed(
-            as_json, "internal", f"unexpected {type(error).__name__}: {error}", "--debug shows where", 1
-        )
+        return failure.told(as_json)
+
+
+def _decoded(arguments: Sequence[str]) -> list[str]:
+    """The arguments as UTF-8, whatever the locale made of their bytes.
+
+    Raises UsageError for one that is not UTF-8.
+    """
+    decoded = []
+    for number, argument in enumerate(arguments, start=1):
+        try:
+            decoded.append(os.fsencode(argument).decode("utf-8"))
+        except UnicodeError as error:
+            raise UsageError(
+                f"argument {number} is not valid UTF-8: {argument!r}",
+                hint="check the terminal's encoding",
+            ) from error
+    return decoded
+
+
+class _Failure(Value, frozen=True):
+    """What went wrong, in the words of an answer."""
+
+    code: str
+    message: str
+    hint: str
+    exit_code: int
+
+    @classmethod
+    def of(cls, error: Exception) -> _Failure | None:
+        """The failure that an exception stands for; None for broken output, which nobody can be told of."""
+        if isinstance(error, MemlaneError):
+            return cls(error.code, str(error), error.hint, error.exit_code)
+        if isinstance(error, click.ClickException):
+            return cls("usage", error.format_message(), _usage_hint(error), 2)
+        if isinstance(error, OSError) and error.errno in {errno.EPIPE, errno.ENOSPC, errno.EIO}:
+            return None
+        message = f"unexpected {type(error).__name__}: {error}"
+        return cls("internal", message, "--debug shows where it arose; please report it", 1)
+
+    def told(self, as_json: bool) -> int:
+        """Tell it, and give the exit code."""
+        if as_json:
+            from .options import print_json
+
+            print_json({"error": {"code": self.code, "message": self.message, "hint": self.hint}})
+        else:
+            click.echo(f"memlane: {self.message}", err=True)
+            if self.hint:
+                click.echo(f"  {self.hint}", err=True)
+        return self.exit_code
 
 
 def _usage_hint(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"try: {context.command_path} --help" if context else ""
-
-
-def _failed(as_json: bool, code: str, message: str, hint: str, exit_code: int) -> int:
-    if as_json:
-        import json
-
-        document: dict[str, Any] = {"error": {"code": code, "message": message, "hint": hint}}
-        click.echo(json.dumps(document, ensure_ascii=False))
-    else:
-        click.echo(f"memlane: {message}", err=True)
-        if hint:
-            click.echo(f"  {hint}", err=True)
-    return exit_code

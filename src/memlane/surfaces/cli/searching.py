@@ -7,14 +7,14 @@ import click
 from ...errors import UsageError
 from ...tools import day_argument, search_json
 from ...values import Source
-from .options import Place, memory_options, print_json, wants_colour
+from .options import Place, memory_options, print_json, print_text, wants_colour
 
 
 @click.command("search")
 @click.argument("query", required=False)
 @click.option("--query", "query_option", help="The query; wins over the argument.")
-@click.option("--max-results", type=int, help="At most this many results.")
-@click.option("--min-score", type=float, help="Leave out weaker matches (0..1).")
+@click.option("--max-results", type=click.IntRange(min=1), help="At most this many results.")
+@click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out weaker matches (0..1).")
 @click.option("--source", type=click.Choice(["memory", "sessions"]), help="Search one source.")
 @click.option("--path", "path_glob", help="Only notes whose path matches this glob.")
 @click.option("--since", help="Only notes of this day (YYYY-MM-DD) or later.")
@@ -56,4 +56,4 @@ def search_command(
         return
     from ..render import result_text
 
-    click.echo(result_text(result, colour=wants_colour()), color=wants_colour())
+    print_text(result_text(result, colour=wants_colour()))
