@@ -146,7 +146,7 @@ class Memory:
             raise UsageError(f"since ({since}) is later than until ({until})")
         if not self.settings.enabled:
             return self._disabled()
-        asker = session_from_key(session)
+        asker = session_from_key(session, agent=self.agent)
         trouble = self._refresh(self.settings.memory_search.sync.on_search if sync is None else sync, query)
         citations = self.settings.memory.citations
         request = SearchRequest(
@@ -175,7 +175,7 @@ class Memory:
         from .sessions.keys import session_from_key
         from .workspace import read_lines
 
-        curated = session_from_key(session).private
+        curated = session_from_key(session, agent=self.agent).private
         return read_lines(self.workspace, path, start=start, lines=lines, curated=curated)
 
     def remember(self, text: str, *, durable: bool = False, heading: str | None = None) -> Written:
@@ -197,7 +197,9 @@ class Memory:
         from .sessions.keys import session_from_key
         from .workspace import session_context
 
-        context = session_context(self.workspace, session_from_key(session), today=self.clock.today())
+        context = session_context(
+            self.workspace, session_from_key(session, agent=self.agent), today=self.clock.today()
+        )
         if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
             try:
                 self.sync(reason="session start", wait=2.0)

@@ -18,6 +18,7 @@ SHARED = [
     "agent:main:slack:channel:general:thread:9",
     "agent:main:subagent:7",
     "agent:main:cron:nightly",
+    "agent:other:main",
     "agent:main:telegram:direct:somebody",
     "something nobody has heard of",
     "",
@@ -133,3 +134,10 @@ def test_identity_is_the_same_whoever_opens_and_whatever_the_key(
     assert layout_identity(chunk_tokens=400, chunk_overlap=80) != layout_identity(
         chunk_tokens=401, chunk_overlap=80
     )
+
+
+def test_a_curated_file_too_long_for_the_context_is_named_in_status(write: Write, open_memory: Open) -> None:
+    write("MEMORY.md", "# Memory\n\n" + "- a fact worth keeping\n" * 1200)
+    (warning,) = open_memory().status().warnings
+    assert "MEMORY.md" in warning
+    assert "20,000" in warning

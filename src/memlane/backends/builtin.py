@@ -28,7 +28,7 @@ from ..index.sync import LAST_PASS, Chunking, Synchronizer, unlistable
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
 from ..values import Filters, SearchResult, Status, SyncReport, Value
-from ..workspace import Workspace, scan_tree
+from ..workspace import Workspace, oversized_notes, scan_tree
 
 _Answer = TypeVar("_Answer")
 _REPAIRS = 3
@@ -215,7 +215,7 @@ class BuiltinBackend:
             cache_bytes=size,
             skipped_links=scan.skipped_links,
             missing_roots=scan.missing_roots,
-            warnings=self._probe() if deep else (),
+            warnings=(*oversized_notes(self._workspace), *(self._probe() if deep else ())),
         )
 
     def _probe(self) -> tuple[str, ...]:
