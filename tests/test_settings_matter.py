@@ -60,7 +60,7 @@ VISIBLE: dict[str, tuple[object, Observe]] = {
     "query.hybrid.textWeight": (0.9, scores("orchard tea")),
     "query.hybrid.candidateMultiplier": (1, lambda memory: memory.search("note").totals.keyword_candidates),
     "query.hybrid.fusion": ("rrf", scores("orchard tea")),
-    "query.hybrid.mmr.enabled": (True, paths("Configured Omada router IoT AdGuard")),
+    "query.hybrid.mmr.enabled": (True, paths("router VLAN")),
     "query.hybrid.temporalDecay.enabled": (True, scores("dated harbour")),
 }
 
@@ -73,10 +73,9 @@ def tree(tmp_path: Path) -> Path:
         "memory/2025-06-01.md": "the dated harbour note\n",
         "memory/long.md": "\n".join(f"line {number} on the orchard and its trees" for number in range(120))
         + "\n",
-        "memory/a.md": "Configured Omada router, set VLAN 10 for IoT devices\n",
-        "memory/b.md": "Configured Omada router, moved IoT to VLAN 10\n",
-        "memory/c.md": "Router: Omada ER605, AdGuard: 192.168.10.2, VLAN 10: IoT\n",
-        "memory/d.md": "AdGuard runs beside the boiler\n",
+        "memory/a.md": "router VLAN devices kitchen\n",
+        "memory/b.md": "kitchen devices VLAN router\n",
+        "memory/c.md": "router VLAN attic windows and the blue ladder\n",
         **{f"memory/notes/{number}.md": f"note {number}\n" for number in range(60)},
     }
     for path, text in notes.items():
@@ -117,7 +116,7 @@ def test_a_setting_changes_what_a_user_sees(tree: Path, tmp_path: Path, key: str
 
 def test_lambda_and_half_life_matter_where_their_step_is_on(tree: Path, tmp_path: Path) -> None:
     looks: dict[str, tuple[dict[str, Any], dict[str, Any], Observe]] = {
-        "mmr": ({"lambda": 0.7}, {"lambda": 1.0}, paths("Configured Omada router IoT AdGuard")),
+        "mmr": ({"lambda": 0.7}, {"lambda": 1.0}, paths("router VLAN")),
         "temporalDecay": ({"halfLifeDays": 30}, {"halfLifeDays": 300}, scores("dated harbour")),
     }
     for step, (one, other, look) in looks.items():
