@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,16 +13,6 @@ import pytest
 Write = Callable[[str, str], Path]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 PROGRAM = [sys.executable, "-m", "memlane"]
-
-
-@pytest.fixture
-def environment(tmp_path: Path, notes: Path) -> dict[str, str]:
-    return {
-        "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path),
-        "MEMLANE_STATE_DIR": str(tmp_path / "state"),
-        "MEMLANE_WORKSPACE": str(notes),
-    }
 
 
 @pytest.fixture

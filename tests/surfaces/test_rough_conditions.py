@@ -19,16 +19,6 @@ Write = Callable[[str, str], Path]
 PROGRAM = [sys.executable, "-m", "memlane"]
 
 
-@pytest.fixture
-def environment(tmp_path: Path, notes: Path) -> dict[str, str]:
-    return {
-        "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path),
-        "MEMLANE_STATE_DIR": str(tmp_path / "state"),
-        "MEMLANE_WORKSPACE": str(notes),
-    }
-
-
 def index_file(environment: dict[str, str]) -> Path:
     """The index of a workspace named by the environment has the workspace's digest in its name."""
     (file,) = Path(environment["MEMLANE_STATE_DIR"], "memory").glob("main-????????.sqlite")
