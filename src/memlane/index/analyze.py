@@ -8,9 +8,9 @@ spaces.
 Measured on sixteen data sets in six languages, keywords alone, what the choices are worth in recall@5: stems
 +0.03 on English, stop words +0.02 on questions, dates +0.02 on dialogues and +0.08 on diaries, question words
 and particles of Chinese, Japanese and Korean +0.01. Tried and left out, since no set gained or another lost
-as much: phrases of neighbouring words, prefixes or character n-grams of words (in the same or a light column
-of their own), the exact word beside its stem, triples of unspaced characters, stop words at a lower weight,
-more weight for headings.
+as much: phrases of neighbouring words, the exact word beside its stem, triples of unspaced characters, stop
+words at a lower weight, more weight for headings. Prefixes and character n-grams of words found 0.07 more
+across languages, half of which the stems give too, and disturbed the ranking elsewhere.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """A light stemmer: the same stem for the forms of a word, in English and between related languages. Pure.
 
 Not a grammar: a few endings go, in a fixed order, as long as enough of the word is left. It was measured
-against none, Porter, Snowball English and cuts at four to nine letters on ten data sets: on English notes and
-dialogues as good as Snowball (recall@5 on dialogues 0.872 and 0.871; without a stemmer 0.83), and better
-across languages, where long cognates end up the same (`nación`, `nation`; 0.56 against 0.51). A cut at six
-letters finds still more there, but calls `internet` and `internal` one word. Vowels at the end of shorter
-words stay, and so does -er: they tell `Paul` from `Paula` and `Parker` from `Park`. Words in other scripts
-and identifiers with digits stay as they are; of Cyrillic words the case endings go.
+against none, Porter, Snowball English and cuts at four to nine letters. Recall@5 on English dialogues: none
+0.833, Porter 0.863, Snowball 0.862, this 0.869. Across languages, where long cognates end up the same
+(`nación`, `nation`): 0.483, 0.483, 0.483, 0.548. A cut at six letters finds still more there, but calls
+`internet` and `internal` one word. Vowels at the end of shorter words stay, and so does -er: they tell `Paul`
+from `Paula` and `Parker` from `Park`. Words in other scripts and identifiers with digits stay as they are; of
+Cyrillic words the case endings go.
 """
 
 from __future__ import annotations
