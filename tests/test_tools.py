@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from memlane import Memory
+from memlane.tools import search_json
 
 Write = Callable[[str, str], Path]
 Open = Callable[..., Memory]
@@ -97,15 +98,15 @@ def test_a_failure_is_an_answer_with_what_to_do(memory: Memory, notes: Path) -> 
 
 def test_disabled_memory_says_so(write: Write, open_memory: Open) -> None:
     write("memory/a.md", "tea\n")
-    answer = open_memory(enabled=False).tools()[0]({"query": "tea"})
+    memory = open_memory(enabled=False)
+    assert memory.tools() == []
+    answer = search_json(memory.search("tea"))
     assert answer["results"] == []
     assert answer["disabled"] is True
     assert "Memory search disabled" in answer["error"]
 
 
 def test_an_explained_search_is_json_too(memory: Memory) -> None:
-    from memlane.tools import search_json
-
     answer = search_json(memory.search("lighthouse", explain=True))
     json.dumps(answer)
     explained = answer["results"][0]["explain"]

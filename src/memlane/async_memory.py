@@ -6,10 +6,13 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from .memory import Memory
 from .values import Excerpt, SearchResult, SessionContext, Status, SyncReport, Written
+
+if TYPE_CHECKING:
+    from .tools import Tool
 
 _Arguments = ParamSpec("_Arguments")
 _Answer = TypeVar("_Answer")
@@ -29,7 +32,7 @@ class AsyncMemory:
 
     @classmethod
     def open(cls, **options: Any) -> Self:  # noqa: ANN401 - those of Memory.open
-        """The memory of an agent; takes what `Memory.open` takes. Opens no file yet."""
+        """The memory of an agent; takes what `Memory.open` takes. Reads the configuration at once."""
         return cls(Memory.open(**options))
 
     async def __aenter__(self) -> Self:
@@ -63,6 +66,10 @@ class AsyncMemory:
     async def status(self, **options: Any) -> Status:  # noqa: ANN401
         """See `Memory.status`."""
         return await self._in_thread(self._memory.status, **options)
+
+    def tools(self, *, session: str | None = None) -> list[Tool]:
+        """See `Memory.tools`. Calling a tool blocks; hosts run it in a thread."""
+        return self._memory.tools(session=session)
 
     async def close(self) -> None:
         """See `Memory.close`."""

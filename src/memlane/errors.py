@@ -17,6 +17,8 @@ the border where they arise.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class MemlaneError(Exception):
     """Base of all errors that Memlane raises on purpose.
@@ -67,9 +69,19 @@ class StoreError(MemlaneError):
 
 
 class StoreCorrupt(StoreError):  # noqa: N818
-    """The index file is damaged. It is derived data: it can be moved aside and rebuilt."""
+    """The index file is damaged. It is derived data: it can be moved aside and rebuilt.
+
+    Attributes:
+        path: the damaged file.
+        inode: its inode, so that a file put in its place meanwhile is not taken for it.
+    """
 
     code = "store_corrupt"
+
+    def __init__(self, message: str, *, path: Path, inode: int, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+        self.inode = inode
 
 
 class StoreBusy(StoreError):  # noqa: N818

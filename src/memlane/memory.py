@@ -178,15 +178,26 @@ class Memory:
         curated = session_from_key(session, agent=self.agent).private
         return read_lines(self.workspace, path, start=start, lines=lines, curated=curated)
 
-    def remember(self, text: str, *, durable: bool = False, heading: str | None = None) -> Written:
+    def remember(
+        self, text: str, *, durable: bool = False, heading: str | None = None, session: str | None = None
+    ) -> Written:
         """Append to today's daily log, or with `durable` to MEMORY.md (under `heading` when given).
 
-        Raises UsageError for an empty text, WorkspaceError when the note cannot be written.
+        A session that is not private may not write to MEMORY.md: what stands there is shown to the owner.
+        Raises UsageError for that and for an empty text, WorkspaceError when the note cannot be written.
         """
+        from .sessions.keys import session_from_key
         from .workspace import remember
 
-        self._looked = float("-inf")
-        return remember(self.workspace, text, clock=self.clock, durable=durable, heading=heading)
+        if durable and not session_from_key(session, agent=self.agent).private:
+            raise UsageError(
+                "MEMORY.md is written in private sessions alone",
+                hint="leave durable out: today's log is open",
+            )
+        try:
+            return remember(self.workspace, text, clock=self.clock, durable=durable, heading=heading)
+        finally:
+            self._looked = float("-inf")
 
     def context(self, session: str | None = None) -> SessionContext:
         """What an agent should have in its prompt when a session starts.
@@ -202,15 +213,16 @@ class Memory:
         )
         if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
             try:
-                self.sync(reason="session start", wait=2.0)
+                self.sync(reason="session start", wait=0.0)
             except StoreError as error:
                 self._observer.warning(str(error))
         return context
 
     def sync(self, *, force: bool = False, reason: str = "command", wait: float = 30.0) -> SyncReport:
         """Bring the index up to date with the notes. `force` reads and stores every note again."""
+        before = monotonic()
         report = self._backend.sync(reason, force=force, wait=wait)
-        self._looked = monotonic()
+        self._looked = before if report.complete else float("-inf")
         return report
 
     def status(self, *, deep: bool = False) -> Status:
@@ -218,10 +230,16 @@ class Memory:
         return self._backend.status(deep=deep)
 
     def tools(self, *, session: str | None = None) -> list[Tool]:
-        """The tools for an agent's model, with JSON schemas; calling one never raises."""
+        """The tools for an agent's model, with JSON schemas; calling one never raises.
+
+        None when memory is switched off, and none that write where the workspace may only be read.
+        """
         from .tools import tools_for
 
-        return tools_for(self, session=session)
+        if not self.settings.enabled:
+            return []
+        writable = self.settings.workspace_access == "rw"
+        return [tool for tool in tools_for(self, session=session) if writable or tool.read_only]
 
     def close(self) -> None:
         """Let go of everything that was opened. Closing twice is harmless."""
@@ -279,7 +297,7 @@ class Memory:
         if not wanted or not query.strip() or monotonic() - self._looked < _FRESH_SECONDS:
             return ""
         try:
-            report = self.sync(reason="search", wait=2.0)
+            report = self.sync(reason="search", wait=0.0)
         except StoreError as error:
             return f"newer changes are not in these results: {error}"
         return "" if report.complete else report.warning or "another process is indexing"

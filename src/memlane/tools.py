@@ -42,7 +42,9 @@ class ToolMemory(Protocol):
         """Exact lines of a note."""
         ...
 
-    def remember(self, text: str, *, durable: bool = False, heading: str | None = None) -> Written:
+    def remember(
+        self, text: str, *, durable: bool = False, heading: str | None = None, session: str | None = None
+    ) -> Written:
         """Append to a note."""
         ...
 
@@ -62,7 +64,10 @@ class Tool(Value, frozen=True):
         try:
             return self._run(_checked(arguments, self.parameters))
         except MemlaneError as error:
-            return failure_json(error, empty={"results": []} if self.name == "memory_search" else {})
+            failure = error
+        except Exception as error:  # noqa: BLE001 - a model must get an answer whatever a host's parts do
+            failure = MemlaneError(f"unexpected {type(error).__name__}: {error}", hint="report it")
+        return failure_json(failure, empty={"results": []} if self.name == "memory_search" else {})
 
 
 def tools_for(memory: ToolMemory, *, session: str | None = None) -> list[Tool]:
@@ -89,7 +94,10 @@ def tools_for(memory: ToolMemory, *, session: str | None = None) -> list[Tool]:
 
     def write(arguments: Mapping[str, Any]) -> Json:
         written = memory.remember(
-            arguments["text"], durable=arguments.get("durable", False), heading=arguments.get("heading")
+            arguments["text"],
+            durable=arguments.get("durable", False),
+            heading=arguments.get("heading"),
+            session=session,
         )
         return written_json(written)
 

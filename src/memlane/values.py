@@ -348,7 +348,7 @@ class Status(Value, frozen=True):
     statistics: StoreStatistics
     generation: int | None
     last_sync: str | None
-    """ISO time of the last complete pass."""
+    """ISO time of the last pass that wrote something."""
     dirty: bool
     """The tree differs from the index."""
     pending: int

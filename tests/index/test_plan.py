@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from memlane.index.plan import plan_sync
 from memlane.index.store import IndexedFile, RemoveFile
-from memlane.values import FileEntry, Source, TreeScan
+from memlane.values import FileEntry, SkippedFile, Source, TreeScan
 
 
 def entry(path: str, *, size: int = 10, mtime_ns: int = 1, evergreen: bool = True) -> FileEntry:
@@ -23,6 +23,9 @@ def indexed(*entries: FileEntry, failure: str | None = None) -> dict[tuple[Sourc
             one.mtime_ns,
             one.inode,
             one.device,
+            one.location,
+            None,
+            False,
             one.evergreen,
             failure,
         )
@@ -54,6 +57,19 @@ def test_a_setting_that_changes_only_attributes_reads_nothing() -> None:
     plan = plan_sync(TreeScan((entry("a", evergreen=False),)), indexed(entry("a")))
     assert not plan.read
     assert [change.entry.evergreen for change in plan.refresh] == [False]
+
+
+def test_a_moved_workspace_is_followed_without_reading() -> None:
+    moved = replace(entry("a"), location="/elsewhere/a")
+    plan = plan_sync(TreeScan((moved,)), indexed(entry("a")))
+    assert not plan.read
+    assert [change.entry.location for change in plan.refresh] == ["/elsewhere/a"]
+
+
+def test_notes_in_a_folder_that_cannot_be_listed_are_kept() -> None:
+    scan = TreeScan((entry("memory/a.md"),), failed=(SkippedFile("memory/sub", "Input/output error"),))
+    plan = plan_sync(scan, indexed(entry("memory/a.md"), entry("memory/sub/b.md"), entry("memory/gone.md")))
+    assert plan.remove == (RemoveFile("memory/gone.md", "memory"),)
 
 
 def test_known_failures_are_reported_and_not_read_again() -> None:

@@ -74,7 +74,6 @@ class BuiltinBackend:
         self._clock = clock
         self._opening = threading.RLock()
         self._opened: SqliteStore | None = None
-        self._opened_inode = 0
 
     def search(self, request: SearchRequest, filters: Filters) -> SearchResult:
         """The ranked answer to a request. An empty one says why."""
@@ -140,27 +139,31 @@ class BuiltinBackend:
     def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:
         """Do the work; if the index turns out to be damaged, build a new one and do it again."""
         for _ in range(_REPAIRS):
-            inode = _inode(self._settings.store_path)
+            store = None
             try:
-                return work(self._store())
+                store = self._store()
+                return work(store)
             except StoreCorrupt as damage:
-                self._replace_damaged(damage, inode)
+                self._replace_damaged(damage, store)
             self._synchronizer(self._store()).run("repair")
         return work(self._store())
 
-    def _replace_damaged(self, damage: StoreCorrupt, inode: int) -> None:
-        """Set the damaged file aside and begin a new one, unless another process has done so already."""
+    def _replace_damaged(self, damage: StoreCorrupt, failing: SqliteStore | None) -> None:
+        """Set a damaged file aside and begin a new one, unless that has been done already.
+
+        Another thread may have opened a new store meanwhile, another process may have put a new file at
+        the path; either is left alone.
+        """
         with self._opening:
-            path = self._settings.store_path
-            if self._opened is not None:
-                path = self._opened.path
-                inode = self._opened_inode
-                self._opened.close()
+            if self._opened is not failing:
+                return
+            if failing is not None:
+                failing.close()
                 self._opened = None
-            with writer_lock(path, timeout=30.0):
-                if _inode(path) != inode or not inode:
+            with writer_lock(damage.path, timeout=30.0):
+                if not damage.inode or _inode(damage.path) != damage.inode:
                     return
-                aside = move_aside(path)
+                aside = move_aside(damage.path)
                 self._store()
         self._observer.warning(f"{damage}; it was moved to {aside.name} and is built again from the notes")
 
@@ -176,7 +179,6 @@ class BuiltinBackend:
                     beside = path.with_name(f"{path.stem}.memlane.sqlite")
                     self._observer.warning(f"{foreign}; the index is kept in {beside.name} beside it")
                     self._opened = self._open(beside)
-                self._opened_inode = _inode(self._opened.path)
                 if self._opened.vector_problem:
                     self._observer.warning(self._opened.vector_problem)
             return self._opened

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import sys
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from ..errors import EmbeddingError
@@ -137,11 +138,14 @@ class CheckedEmbedder:
 
     def embed_query(self, text: str) -> Vector | NoVector:
         """The query's vector, checked."""
-        return self._checked(self._inner.embed_query(text))
+        with self._translated():
+            vector = self._inner.embed_query(text)
+        return self._checked(vector)
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector | NoVector]:
         """The documents' vectors, checked, one per text."""
-        vectors = self._inner.embed_documents(texts)
+        with self._translated():
+            vectors = self._inner.embed_documents(texts)
         if len(vectors) != len(texts):
             raise EmbeddingError(
                 f"{self.id} ({self.model}) answered {len(vectors)} vectors for {len(texts)} texts",
@@ -151,7 +155,20 @@ class CheckedEmbedder:
 
     def verify(self) -> None:
         """Check that the provider can be used."""
-        self._inner.verify()
+        with self._translated():
+            self._inner.verify()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Whatever a provider raises is a failure of that provider."""
+        try:
+            yield
+        except EmbeddingError:
+            raise
+        except Exception as error:
+            raise EmbeddingError(
+                f"{self.id} ({self.model}) failed: {error or type(error).__name__}"
+            ) from error
 
     def _checked(self, vector: Vector | NoVector) -> Vector | NoVector:
         if isinstance(vector, NoVector):

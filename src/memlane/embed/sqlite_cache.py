@@ -7,7 +7,9 @@ first. The file is derived data: a damaged one is moved aside and filled again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
@@ -32,77 +34,86 @@ CREATE INDEX least_recently_used ON uses (used);
 
 
 class SqliteCache:
-    """The cache as a SQLite file of mode 0600. Opened at first use."""
+    """The cache as a SQLite file of mode 0600. Opened at first use; threads take turns."""
 
     def __init__(self, path: Path, *, max_entries: int) -> None:
         self.path = path
         self._max_entries = max_entries
         self._connection: apsw.Connection | None = None
+        self._turn = threading.RLock()
 
     def get(self, identity: Mapping[str, str | int], digests: Sequence[bytes]) -> dict[bytes, Vector]:
         """The vectors known for these digests in this space, marked as used now."""
-        if not digests or (self._connection is None and not self.path.exists()):
-            return {}
-        connection = self._open()
         found: dict[bytes, Vector] = {}
-        try:
-            with connection:
-                space = self._space(connection, identity)
-                now = self._next_use(connection)
-                for digest in digests:
-                    row = connection.execute(
-                        "SELECT id, vector FROM embeddings WHERE space = ? AND digest = ?", (space, digest)
-                    ).fetchone()
-                    if row:
-                        found[digest] = row[1]
-                        connection.execute("UPDATE uses SET used = ? WHERE id = ?", (now, row[0]))
-        except apsw.Error as error:
-            raise self._failed("read", error) from error
+        if not digests or not self._exists():
+            return found
+        with self._transaction("read") as connection:
+            space = self._space(connection, identity)
+            now = self._next_use(connection)
+            for digest in digests:
+                row = connection.execute(
+                    "SELECT id, vector FROM embeddings WHERE space = ? AND digest = ?", (space, digest)
+                ).fetchone()
+                if row:
+                    found[digest] = row[1]
+                    connection.execute("UPDATE uses SET used = ? WHERE id = ?", (now, row[0]))
         return found
 
     def put(self, identity: Mapping[str, str | int], vectors: Iterable[tuple[bytes, Vector]]) -> None:
         """Remember vectors; one that is known already is replaced."""
-        connection = self._open()
-        try:
-            with connection:
-                space = self._space(connection, identity)
-                now = self._next_use(connection)
-                for digest, vector in vectors:
-                    row = connection.execute(
-                        "INSERT INTO embeddings (space, digest, vector) VALUES (?, ?, ?)"
-                        " ON CONFLICT (space, digest) DO UPDATE SET vector = excluded.vector RETURNING id",
-                        (space, digest, vector),
-                    ).get
-                    connection.execute("INSERT OR REPLACE INTO uses VALUES (?, ?)", (row, now))
-        except apsw.Error as error:
-            raise self._failed("write", error) from error
+        with self._transaction("write") as connection:
+            space = self._space(connection, identity)
+            now = self._next_use(connection)
+            for digest, vector in vectors:
+                row = connection.execute(
+                    "INSERT INTO embeddings (space, digest, vector) VALUES (?, ?, ?)"
+                    " ON CONFLICT (space, digest) DO UPDATE SET vector = excluded.vector RETURNING id",
+                    (space, digest, vector),
+                ).get
+                connection.execute("INSERT OR REPLACE INTO uses VALUES (?, ?)", (row, now))
 
     def trim(self) -> None:
         """Forget the least recently used entries beyond the limit."""
         if self._connection is None:
             return
-        try:
-            with self._connection as connection:
-                excess = connection.execute("SELECT count(*) FROM uses").get - self._max_entries
-                if excess > 0:
-                    chosen = "SELECT id FROM uses ORDER BY used, id LIMIT ?"
-                    connection.execute(f"DELETE FROM embeddings WHERE id IN ({chosen})", (excess,))  # noqa: S608
-                    connection.execute(f"DELETE FROM uses WHERE id IN ({chosen})", (excess,))  # noqa: S608
-        except apsw.Error as error:
-            raise self._failed("trim", error) from error
+        with self._transaction("trim") as connection:
+            excess = connection.execute("SELECT count(*) FROM uses").get - self._max_entries
+            if excess > 0:
+                chosen = "SELECT id FROM uses ORDER BY used, id LIMIT ?"
+                connection.execute(f"DELETE FROM embeddings WHERE id IN ({chosen})", (excess,))  # noqa: S608
+                connection.execute(f"DELETE FROM uses WHERE id IN ({chosen})", (excess,))  # noqa: S608
 
     def size(self) -> tuple[int, int]:
         """Entries and bytes on disk. An absent file has neither."""
-        if self._connection is None and not self.path.exists():
+        if not self._exists():
             return 0, 0
-        entries = int(self._open().execute("SELECT count(*) FROM uses").get)
+        with self._transaction("read") as connection:
+            entries = int(connection.execute("SELECT count(*) FROM uses").get)
         return entries, self.path.stat().st_size
 
     def close(self) -> None:
         """Close the file."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        with self._turn:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _exists(self) -> bool:
+        return self._connection is not None or self.path.exists()
+
+    @contextmanager
+    def _transaction(self, verb: str) -> Iterator[apsw.Connection]:
+        """The connection, for one thread and one transaction. Damage sets the file aside for the next use."""
+        with self._turn:
+            try:
+                with self._open() as connection:
+                    yield connection
+            except (apsw.NotADBError, apsw.CorruptError) as error:
+                self.close()
+                move_aside(self.path)
+                raise self._failed(verb, error) from error
+            except apsw.Error as error:
+                raise self._failed(verb, error) from error
 
     def _open(self) -> apsw.Connection:
         if self._connection is None:

@@ -73,8 +73,10 @@ class Database:
         self._guard = threading.Lock()
         self._closed = False
         self._unsettled = False
+        self._inode = 0
         if self._is_fresh():
             create_private(path)
+            self._inode = path.stat().st_ino
             with self.translated():
                 self._create()
         with self.translated():
@@ -170,12 +172,9 @@ class Database:
         message = str(error)
         damaged = isinstance(error, apsw.CorruptError | apsw.NotADBError)
         if damaged or message.startswith(("no such table", "no such column", "invalid float32 vector")):
-            return StoreCorrupt(
-                f"the index {self.path} is damaged: {message}",
-                hint="memlane index --force rebuilds it from the notes",
-            )
+            return self._damaged(message)
         if getattr(error, "extendedresult", 0) in {_MOVED_AWAY, _SHORT_READ}:
-            return StoreCorrupt(f"the index {self.path} was replaced or cut short while it was open")
+            return self._damaged("it was replaced or cut short while it was open")
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             return StoreBusy(
                 f"the index {self.path} is being written by another process", hint="try again in a moment"
@@ -193,6 +192,14 @@ class Database:
         return StoreError(
             f"the index {self.path} failed: {message}",
             hint="check the disk; the index can be deleted, memlane index builds it again from the notes",
+        )
+
+    def _damaged(self, what: str) -> StoreCorrupt:
+        return StoreCorrupt(
+            f"the index {self.path} is damaged: {what}",
+            path=self.path,
+            inode=self._inode,
+            hint="memlane index --force rebuilds it from the notes",
         )
 
     def _connect(self) -> apsw.Connection:
@@ -246,7 +253,7 @@ class Database:
             with writer_lock(self.path, timeout=0):
                 findings = [str(row[0]) for row in select(connection, "PRAGMA quick_check(3)")]
                 if findings != ["ok"]:
-                    raise StoreCorrupt(f"the index {self.path} is damaged: {'; '.join(findings)}")
+                    raise self._damaged("; ".join(findings))
                 connection.execute("DELETE FROM notes WHERE key = ?", (_UNSETTLED,))
         except StoreBusy:
             return  # the pass is still going on in another process
@@ -258,7 +265,9 @@ class Database:
         first page was wiped (all zeros) counts as a damaged one of ours.
         """
         try:
-            if not stat.S_ISREG(self.path.stat().st_mode):
+            found = self.path.stat()
+            self._inode = found.st_ino
+            if not stat.S_ISREG(found.st_mode):
                 raise ForeignDatabase(
                     f"{self.path} is no regular file", hint="set store.path to a file for the index"
                 )
@@ -274,7 +283,7 @@ class Database:
         if not head:
             return True
         if not head.strip(b"\x00"):
-            raise StoreCorrupt(f"the index {self.path} is damaged: its first page is empty")
+            raise self._damaged("its first page is empty")
         if not head.startswith(_HEADER) or int.from_bytes(head[68:72], "big") != APPLICATION_ID:
             raise ForeignDatabase(
                 f"{self.path} is not an index of Memlane's; it is left untouched",

@@ -46,13 +46,14 @@ def plan_sync(
         known = indexed.get(key)
         if force or known is None or _changed(entry, known):
             read.append(entry)
-        elif known.evergreen != entry.evergreen and not known.failure:
+        elif _attributes(known) != _attributes_now(entry) and not known.failure:
             refresh.append(RefreshFile(entry, known.digest))
         elif known.failure:
             failed.append(FileFailure(entry.path, known.failure))
         else:
             unchanged += 1
-    gone = [key for key in indexed if key not in present]
+    unseen = tuple(f"{skipped.path}/" for skipped in scan.failed)
+    gone = [key for key in indexed if key not in present and not key[1].startswith(unseen)]
     return SyncPlan(
         tuple(read),
         tuple(refresh),
@@ -70,6 +71,15 @@ def _changed(entry: FileEntry, known: IndexedFile) -> bool:
         or entry.inode != known.inode
         or entry.device != known.device
     )
+
+
+def _attributes(known: IndexedFile) -> tuple[str, str | None, bool, bool]:
+    """What is stored of a file besides its text."""
+    return known.location, known.day, bool(known.curated), bool(known.evergreen)
+
+
+def _attributes_now(entry: FileEntry) -> tuple[str, str | None, bool, bool]:
+    return entry.location, entry.day.isoformat() if entry.day else None, entry.curated, entry.evergreen
 
 
 def _doubt(gone: list[tuple[Source, str]], count: int, scan: TreeScan) -> str:

@@ -79,9 +79,10 @@ class NoteReader:
             retried = isinstance(error.__cause__, OSError)
             return FailFile(replace(entry, mtime_ns=0) if retried else entry, error.reason)
         known = self._known.get((entry.source, entry.path))
+        name = entry.path.rpartition("/")[2].rpartition(".")[0]
         if known and known.digest == document.digest:
             return RefreshFile(entry, document.digest)
-        return ReplaceFile(entry, document.digest, tuple(_chunks(document.text, self._chunking)))
+        return ReplaceFile(entry, document.digest, tuple(_chunks(document.text, self._chunking, name)))
 
     def _counted(self, change: _Change) -> _Change:
         match change:
@@ -106,7 +107,8 @@ def _restat(entry: FileEntry) -> FileEntry | None:
     )
 
 
-def _chunks(text: str, chunking: Chunking) -> Iterator[IndexedChunk]:
+def _chunks(text: str, chunking: Chunking, name: str) -> Iterator[IndexedChunk]:
+    """The chunks of a note. Its name is searched with the headings: it often is the day, or the topic."""
     for chunk in chunk_document(text, tokens=chunking.tokens, overlap=chunking.overlap):
         yield IndexedChunk(
             start_line=chunk.start_line,
@@ -114,6 +116,6 @@ def _chunks(text: str, chunking: Chunking) -> Iterator[IndexedChunk]:
             text=chunk.text,
             heading=chunk.heading,
             digest=text_digest(chunk.embedding_text),
-            heading_terms=" ".join(analyze(chunk.heading)),
+            heading_terms=" ".join(analyze(f"{name}\n{chunk.heading}")),
             body_terms=" ".join(analyze(chunk.text)),
         )

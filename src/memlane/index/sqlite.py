@@ -18,6 +18,7 @@ from .store import (
     IndexedFile,
     KeywordCandidate,
     Passage,
+    ReplaceFile,
     Space,
     UnembeddedChunk,
     VectorCandidate,
@@ -219,8 +220,8 @@ class SqliteStore:
         with self._database.reading() as connection:
             rows = select(
                 connection,
-                "SELECT path, source, digest, size, mtime_ns, inode, device, evergreen, failure FROM files"
-                " WHERE generation = ?",
+                "SELECT path, source, digest, size, mtime_ns, inode, device, location, day, curated,"
+                " evergreen, failure FROM files WHERE generation = ?",
                 generation.id,
             )
         return {(row[1], row[0]): IndexedFile(*row) for row in rows}
@@ -231,6 +232,10 @@ class SqliteStore:
             writer = FileWriter(connection, generation.id)
             for change in changes:
                 writer.apply(change)
+            if any(isinstance(change, ReplaceFile) for change in changes):
+                # Until the pass ends: a crash, or a provider that fails, must not leave this unseen.
+                connection.execute("UPDATE generations SET complete = 0 WHERE id = ?", (generation.id,))
+                connection.execute("UPDATE spaces SET complete = 0 WHERE generation = ?", (generation.id,))
 
     def unembedded(self, space: Space, *, after: int, limit: int) -> list[UnembeddedChunk]:
         """The next chunks without a vector in this space, by id."""
@@ -277,9 +282,13 @@ class SqliteStore:
             for chunk, vector in vectors:
                 if isinstance(vector, NoVector):
                     connection.execute(statement, (chunk, None, vector.reason))
-                else:
-                    dimensions = dimensions or dimensions_of(vector)
+                    continue
+                dimensions = dimensions or dimensions_of(vector)
+                if dimensions_of(vector) == dimensions:
                     connection.execute(statement, (chunk, vector, None))
+                else:
+                    problem = f"the vector has {dimensions_of(vector)} dimensions, the others {dimensions}"
+                    connection.execute(statement, (chunk, None, problem))
             if dimensions != space.dimensions:
                 connection.execute("UPDATE spaces SET dimensions = ? WHERE id = ?", (dimensions, space.id))
 

@@ -51,7 +51,11 @@ class IndexedFile(Value, frozen=True):
     mtime_ns: int
     inode: int
     device: int
-    evergreen: bool = True
+    location: str
+    day: str | None
+    """ISO date."""
+    curated: bool
+    evergreen: bool
     failure: str | None = None
 
 

@@ -26,6 +26,7 @@ LAST_PASS = "last_pass"  # noqa: S105 - not a password
 """The note that holds the time of the last pass that wrote something."""
 VANISHED = "vanished"
 """The note that identifies what had vanished in the last pass, when that was doubted."""
+_FIRST_INDEX_SECONDS = 5.0
 _HEADING_TOKENS = 64
 """What a heading path may add to a chunk when it is embedded."""
 
@@ -99,9 +100,9 @@ class Synchronizer:
         if not plan.doubt and self._store.note(VANISHED):
             self._store.put_note(VANISHED, "")  # what had vanished is back, or its removal is done
             self._store.settle()
-        if force or not plan.empty or not self._vectors_complete() or self._store.has_leftovers():
+        if force or not plan.empty or not self._complete() or self._store.has_leftovers():
             try:
-                with writer_lock(self._store.path, timeout=wait):
+                with writer_lock(self._store.path, timeout=self._patience(wait)):
                     report = self._update(reason, force=force)
             except StoreBusy as busy:
                 report = replace(report, complete=False, warning=str(busy))
@@ -125,7 +126,17 @@ class Synchronizer:
         self._store.settle()
         return report
 
-    def _vectors_complete(self) -> bool:
+    def _patience(self, wait: float) -> float:
+        """How long to wait for another writer: longer when there is nothing yet that could answer instead."""
+        generation = self._store.current_generation()
+        answering = generation is not None and generation.complete
+        return wait if answering else max(wait, _FIRST_INDEX_SECONDS)
+
+    def _complete(self) -> bool:
+        """Whether the last pass ended, and every chunk was asked for a vector of this model."""
+        generation = self._store.current_generation()
+        if generation is None or not generation.complete:
+            return False
         if self._embedder is None:
             return True
         space = self._store.current_space()

@@ -115,9 +115,13 @@ class IndexUpdate:
         fill = SpaceFill(
             self._store, space, self._embedder, self._cache, self._observer, trusting=trusting
         ).run()
-        if fill.failure:
+        if not fill.failure:
+            self._store.promote(generation, space)
+        else:
             self._warnings.append(fill.failure)
-        self._store.promote(generation, None if fill.failure else space)
+            if generation.current or self._store.current_space() is None:
+                self._store.promote(generation, None)
+            # Else the old generation, whose vectors still answer, stays until this one has its own.
         try:
             self._cache.trim()
         except StoreError as error:

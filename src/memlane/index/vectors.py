@@ -49,7 +49,9 @@ class SqliteVecEngine:
     ) -> list[int]:
         """By Euclidean distance, which orders normalised vectors as the cosine does."""
         source, bindings = relation
-        statement = f"SELECT chunk, vec_distance_l2(vector, ?) AS distance {source} ORDER BY distance LIMIT ?"
+        statement = (
+            f"SELECT chunk, vec_distance_l2(vector, ?) AS distance {source} ORDER BY distance, chunk LIMIT ?"
+        )
         return [row[0] for row in connection.execute(statement, [query, *bindings, limit])]
 
 
@@ -71,9 +73,10 @@ class InProcessEngine:
         while block := list(islice(rows, _ROWS_A_BLOCK)):
             matrix = np.frombuffer(b"".join(row[1] for row in block), "<f4").reshape(len(block), -1)
             scores = matrix @ wanted
-            kept = np.argpartition(-scores, limit - 1)[:limit] if len(block) > limit else range(len(block))
-            best += [(float(scores[index]), block[index][0]) for index in kept]
-            best = sorted(best, reverse=True)[:limit]
+            chunks = np.fromiter((row[0] for row in block), np.int64, len(block))
+            kept = np.lexsort((chunks, -scores))[:limit]
+            best += [(-float(scores[index]), int(chunks[index])) for index in kept]
+            best = sorted(best)[:limit]
         return [chunk for _, chunk in best]
 
 

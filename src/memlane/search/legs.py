@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import field
 
 from ..embed.base import Embedder, NoVector, Vector
-from ..errors import EmbeddingError, StoreError
+from ..errors import EmbeddingError, StoreCorrupt, StoreError
 from ..index.analyze import query_terms
 from ..index.identity import space_identity
 from ..index.store import Store
@@ -61,6 +61,8 @@ def keyword_leg(store: Store, query: str, *, limit: int, filters: Filters) -> Ke
     try:
         frequencies, total = store.term_frequencies(terms)
         candidates = store.keyword_candidates(terms, limit=limit, filters=filters)
+    except StoreCorrupt:
+        raise  # mended one level up, then asked again
     except StoreError as error:
         return KeywordLeg(tuple(terms), failure=str(error))
     weights = term_weights(frequencies, total)
@@ -98,6 +100,8 @@ def vector_leg(
                 f" has {space.dimensions}; memlane index makes new vectors"
             )
         candidates = store.vector_candidates(vector, limit=limit, filters=filters)
+    except StoreCorrupt:
+        raise
     except (EmbeddingError, StoreError) as error:
         return VectorLeg(failure=str(error))
     unrelated = embedder.unrelated_cosine

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from ..clock import Clock
 from ..embed.base import Embedder, NoVector
+from ..index.analyze import query_terms
 from ..index.store import Passage, Store
 from ..index.vectors import exact_cosines
 from ..values import Explanation, Filters, Hit, Mode, SearchResult, SearchTotals, Source, Value, Why
@@ -32,6 +33,9 @@ _POOL_RESULTS = 25
 """Candidate lists are as deep as if at least this many results were wanted, so that asking for fewer gives
 the first of the same."""
 _DEEPEST_POOL = 4096
+_RATED_RESULTS = 6
+"""In how many results without a matching word the passage to show is looked for by meaning: some
+milliseconds each."""
 _TOTAL_CHARACTERS = 40_000
 """What all snippets of an answer may add up to."""
 
@@ -72,13 +76,15 @@ class Search:
         times = _Times()
         if not request.query.strip():
             return self._empty(Why("blank_query", "the query is blank"))
+        if not query_terms(request.query):
+            return self._empty(
+                Why("no_searchable_terms", "the query holds no word or sign that can be searched for")
+            )
         pool = self._pool(request)
-        keyword = self._keyword(request.query, pool, filters)
-        times.lap("keyword")
-        vector = vector_leg(self._store, self._embedder, request.query, limit=pool, filters=filters)
+        keyword, vector = self._legs(request.query, pool, filters)
+        times.lap("legs")
         vector = complete_cosines(vector, self._store, list(keyword.evidence), self._unrelated)
-        times.lap("vector")
-        candidates = self._fused(keyword, vector)
+        candidates = self._fused(request.query, keyword, vector)
         kept = self._over_threshold(candidates, request.min_score)
         ranked = sorted(self._decayed(kept), key=lambda candidate: candidate.order)
         times.lap("rank")
@@ -102,10 +108,19 @@ class Search:
     def _unrelated(self) -> float:
         return self._embedder.unrelated_cosine if self._embedder else 0.0
 
-    def _keyword(self, query: str, limit: int, filters: Filters) -> KeywordLeg:
-        if not self._settings.hybrid and self._embedder is not None:
-            return KeywordLeg()
-        return keyword_leg(self._store, query, limit=limit, filters=filters)
+    def _legs(self, query: str, limit: int, filters: Filters) -> tuple[KeywordLeg, VectorLeg]:
+        """Both legs, keywords first: they wait for no provider. Without hybrid, the one that can answer."""
+
+        def words() -> KeywordLeg:
+            return keyword_leg(self._store, query, limit=limit, filters=filters)
+
+        def meaning() -> VectorLeg:
+            return vector_leg(self._store, self._embedder, query, limit=limit, filters=filters)
+
+        if self._settings.hybrid:
+            return words(), meaning()
+        vector = meaning()
+        return (KeywordLeg() if vector.answered else words()), vector
 
     def _weights(self, keyword: KeywordLeg, vector: VectorLeg) -> Weights:
         """The weights in force for this query; all to the one leg that answered when there is but one."""
@@ -116,7 +131,7 @@ class Search:
         configured = Weights(self._settings.vector_weight, self._settings.text_weight)
         return adapted(configured, keyword.coverage) if self._settings.fusion == "adaptive" else configured
 
-    def _fused(self, keyword: KeywordLeg, vector: VectorLeg) -> list[_Candidate]:
+    def _fused(self, query: str, keyword: KeywordLeg, vector: VectorLeg) -> list[_Candidate]:
         weights = self._weights(keyword, vector)
         chunks = list(dict.fromkeys((*keyword.evidence, *vector.evidence)))
         candidates = []
@@ -126,6 +141,7 @@ class Search:
                 fused = reciprocal_rank(word, meaning, weights)
             else:
                 fused = weighted(word, meaning, weights)
+            fused = 1.0 if _is_query(passage.text, query) else min(fused, 0.999)
             candidates.append(_Candidate(passage, word, meaning, fused, fused))
         return candidates
 
@@ -194,21 +210,21 @@ class Search:
         fusion = self._weights(keyword, vector)
         hits: list[Hit] = []
         characters = 0
-        for candidate in ranked:
+        for rank, candidate in enumerate(ranked, start=1):
             passage = candidate.passage
             matches = find_matches(passage.text, keyword.terms)
-            snippet = cut_snippet(passage.text, matches, weights, likeness=likeness)
+            rated = likeness if rank <= _RATED_RESULTS else None
+            snippet = cut_snippet(passage.text, matches, weights, likeness=rated)
             characters += len(snippet)
             if hits and characters > _TOTAL_CHARACTERS:
                 break
             matched = _matched_terms(candidate, keyword)
-            score = 1.0 if _is_query(passage.text, request.query) else min(candidate.score, 0.999)
             hits.append(
                 Hit(
                     path=passage.path,
                     start_line=passage.start_line,
                     end_line=passage.end_line,
-                    score=score,
+                    score=candidate.score,
                     snippet=snippet,
                     source=passage.source,
                     citation=_citation(passage) if request.cite else None,
@@ -274,8 +290,6 @@ class Search:
             )
         if keyword.failure and (vector.failure or not vector.answered):
             return Why("provider_failed", f"the search failed: {keyword.failure}")
-        if not keyword.terms and not vector.answered:
-            return Why("no_searchable_terms", "the query holds no word or sign that can be searched for")
         if vector.failure:
             return Why("provider_failed", f"no word matched, and search by meaning failed: {vector.failure}")
         return Why("no_match", "nothing in the notes matches the query")

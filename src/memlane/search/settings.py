@@ -12,8 +12,6 @@ Fusion = Literal["adaptive", "weighted", "rrf"]
 class SearchSettings(Value, frozen=True):
     """`memorySearch.query` of an agent, as the pipeline needs it."""
 
-    max_results: int = 6
-    min_score: float = 0.35
     hybrid: bool = True
     """False: the vector leg alone, where there is one."""
     vector_weight: float = 0.7

@@ -49,7 +49,7 @@ def cut_snippet(
     room = limit - 2 * len(_ELLIPSIS)
     if matches:
         start = _heaviest_window(matches, weights, room - _LEAD) - _LEAD
-    elif likeness is not None:
+    elif likeness is not None and "\n" in text:
         start = _likest_passage(text, likeness)
     else:
         start = 0

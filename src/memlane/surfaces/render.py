@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,7 @@ class TerminalObserver:
             transient=True,
         )
         self._progress.start()
+        atexit.register(self._stop)  # an interrupted command gives the cursor back too
         return self._progress
 
     def _stop(self) -> None:
@@ -69,7 +71,7 @@ def result_text(result: SearchResult, *, colour: bool) -> str:
     if not result.hits:
         blocks.append(_nothing(result))
     notes = [f"warning: {result.warning}"] if result.warning else []
-    if result.stale:
+    if result.stale and not result.warning:
         notes.append("note: another process is indexing; newer changes are not in these results")
     if result.partial:
         notes.append("note: the index is not complete yet")

@@ -1,4 +1,4 @@
-"""The commands that read and write notes: `init`, `get`, `remember`, `context`. None touches the index."""
+"""The commands that read and write notes: `init`, `get`, `remember`, `context`."""
 
 from __future__ import annotations
 
@@ -54,15 +54,18 @@ def get_command(place: Place, path: str, start: int, lines: int | None) -> None:
         click.echo(f"… more follows: --from {excerpt.next_start}", err=True)
 
 
+_BULLET = "\u2060"
+"""A word joiner before a bullet, so that `- [ ] call the vet` is not read as an option."""
+
+
 class TextCommand(click.Command):
-    """A command whose text may begin like a bullet: `- [ ] call the vet` is no option."""
+    """A command whose text may begin like a bullet."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Set bullets behind a `--`, unless the caller did."""
-        if "--" not in args:
-            bullets = [argument for argument in args if argument.startswith(("- ", "-\t"))]
-            args = [argument for argument in args if argument not in bullets] + ["--", *bullets]
-        return super().parse_args(ctx, args)
+        """Mark bullets as text; `remember_command` takes the mark off again."""
+        return super().parse_args(
+            ctx, [_BULLET + text if text.startswith(("- ", "-\t")) else text for text in args]
+        )
 
 
 @click.command("remember", cls=TextCommand)
@@ -74,7 +77,7 @@ def remember_command(place: Place, text: tuple[str, ...], durable: bool, heading
     """Append to today's log, or to MEMORY.md. TEXT may be - to read standard input."""
     if heading and not durable:
         raise UsageError("--heading goes with --durable", hint="a day's log is written in order of time")
-    entry = _standard_input() if text == ("-",) else " ".join(text)
+    entry = _standard_input() if text == ("-",) else " ".join(part.removeprefix(_BULLET) for part in text)
     with place.open() as memory:
         written = memory.remember(entry, durable=durable, heading=heading)
     if place.as_json:

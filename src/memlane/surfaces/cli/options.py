@@ -26,7 +26,6 @@ class Place(Value, frozen=True):
     config: str | None
     state_dir: str | None
     as_json: bool
-    verbose: bool = False
 
     def open(self, agent: str | None = None) -> Memory:
         """Open the memory of an agent, the one named on the command line unless given."""
