@@ -161,6 +161,12 @@ def test_any_string_is_a_query(write: Write, open_memory: Open, query: str) -> N
     assert result.hits or result.why
 
 
+def test_a_pasted_page_is_a_query_too(write: Write, open_memory: Open) -> None:
+    write("memory/a.md", "the lighthouse keeper\n")
+    page = "lighthouse " + " ".join(f"word{number}" for number in range(30_000))
+    assert paths(open_memory(provider="none"), page, min_score=0.0) == ["memory/a.md"]
+
+
 def test_not_every_word_must_stand_in_the_note(write: Write, open_memory: Open) -> None:
     write("memory/a.md", "budget for the garden\n")
     write("memory/b.md", "the cat sleeps\n")

@@ -22,6 +22,10 @@ from .fuse import (
 )
 
 
+_MOST_TERMS = 256
+"""A pasted page says with its first words what it is about; every term costs a look-up."""
+
+
 class KeywordLeg(Value, frozen=True):
     """What the keyword leg found."""
 
@@ -55,7 +59,7 @@ class VectorLeg(Value, frozen=True):
 
 def keyword_leg(store: Store, query: str, *, limit: int, filters: Filters) -> KeywordLeg:
     """Ask the full-text index for the query's terms, joined by OR."""
-    terms = query_terms(query)
+    terms = query_terms(query)[:_MOST_TERMS]
     if not terms:
         return KeywordLeg()
     try:

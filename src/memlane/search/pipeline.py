@@ -72,7 +72,15 @@ class Search:
         self._clock = clock
 
     def run(self, request: SearchRequest, filters: Filters) -> SearchResult:
-        """The ranked answer to a request. An empty one says why. Raises StoreError when both legs failed."""
+        """The ranked answer to a request. An empty one says why. Raises StoreCorrupt on a damaged index."""
+        generation = self._store.current_generation()
+        result = self._answer(request, filters)
+        if self._store.current_generation() != generation:
+            # A rebuilt index took the place of the old one between two looks at it.
+            result = self._answer(request, filters)
+        return result
+
+    def _answer(self, request: SearchRequest, filters: Filters) -> SearchResult:
         times = _Times()
         if not request.query.strip():
             return self._empty(Why("blank_query", "the query is blank"))
