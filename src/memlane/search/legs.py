@@ -21,7 +21,6 @@ from .fuse import (
     vector_score,
 )
 
-
 _MOST_TERMS = 256
 """A pasted page says with its first words what it is about; every term costs a look-up."""
 
