@@ -44,6 +44,16 @@ def test_over_long_lines_never_stop_the_index_and_every_input_fits_the_model(
     assert paths(memory, "bridges")[0] == "memory/good.md"
 
 
+def test_long_headings_cost_no_chunk_its_vector(write: Write, open_memory: Open) -> None:
+    title = "部署方案与预算讨论" * 20
+    write("memory/long.md", f"# {title}\n\n## {title}\n\n" + "部署方案与预算。" * 120 + "\n")
+    embedder = Limited()
+    report = open_memory(embedder=embedder).sync()
+    assert report.chunks > 1
+    assert report.without_vector == 0
+    assert max(map(estimate_tokens, embedder.documents)) <= 512
+
+
 def test_a_huge_line_gives_as_many_chunks_vectors_and_keyword_rows(write: Write, open_memory: Open) -> None:
     write("memory/line.md", " ".join(f"word{number}" for number in range(1200)) + "\n")
     memory = open_memory(embedder=HashEmbedder())

@@ -62,14 +62,14 @@ class SpaceFill:
         return self.count
 
     def _vectors(self, batch: list[UnembeddedChunk]) -> dict[bytes, Vector | NoVector]:
-        texts = {chunk.digest: chunk.text for chunk in batch}
+        limit = self._embedder.max_input_tokens
+        texts = {chunk.digest: chunk.within(limit) for chunk in batch}
         vectors: dict[bytes, Vector | NoVector] = {}
         if self._trusting:
             vectors.update(self._store.known_vectors(self._space, list(texts)))
         vectors.update(self._remembered([digest for digest in texts if digest not in vectors]))
         self.count.from_cache += sum(chunk.digest in vectors for chunk in batch)
 
-        limit = self._embedder.max_input_tokens
         unknown = [digest for digest in texts if digest not in vectors]
         too_long = {digest for digest in unknown if estimate_tokens(texts[digest]) > limit}
         for digest in too_long:

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 
 from ..embed.base import NoVector, Vector, dimensions_of
-from ..values import FileFailure, Filters, Source, StoreStatistics, embedding_text
+from ..values import FileFailure, Filters, Source, StoreStatistics
 from . import candidates, schema
 from .analyze import TOKENIZER
 from .database import Database, Row, select, select_row, select_value
@@ -248,10 +248,7 @@ class SqliteStore:
                 after,
                 limit,
             )
-        return [
-            UnembeddedChunk(chunk, digest, embedding_text(heading, text))
-            for chunk, digest, heading, text in rows
-        ]
+        return [UnembeddedChunk(*row) for row in rows]
 
     def unembedded_count(self, space: Space) -> int:
         """How many chunks have no vector in this space yet."""

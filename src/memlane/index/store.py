@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from ..embed.base import NoVector, Vector
-from ..values import FileEntry, Filters, Source, StoreStatistics, Value
+from ..markdown import estimate_tokens
+from ..values import FileEntry, Filters, Source, StoreStatistics, Value, embedding_text
 
 SpaceIdentity = Mapping[str, str | int]
 
@@ -110,8 +111,13 @@ class UnembeddedChunk(Value, frozen=True):
 
     chunk: int
     digest: bytes
+    heading: str
     text: str
-    """What is to be embedded."""
+
+    def within(self, tokens: int) -> str:
+        """What is to be embedded: heading path and text, or the text alone where both would be too long."""
+        whole = embedding_text(self.heading, self.text)
+        return whole if estimate_tokens(whole) <= tokens else self.text
 
 
 class KeywordCandidate(Value, frozen=True):
