@@ -175,6 +175,23 @@ def test_a_read_only_state_folder_still_answers(
         subprocess.run(["umount", "-l", str(small_disk)], check=False)
 
 
+def test_a_state_folder_that_can_be_written_again_is(notes: Path, write: Write, small_disk: Path) -> None:
+    try:
+        write("memory/a.md", "green tea\n")
+        with Memory.open(workspace=notes, state_dir=small_disk, environ={}) as first:
+            first.sync()
+        subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+        with Memory.open(workspace=notes, state_dir=small_disk, environ={}) as memory:
+            write("memory/b.md", "black coffee\n")
+            assert memory.search("tea").stale
+            subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+            result = memory.search("coffee")
+            assert [hit.path for hit in result] == ["memory/b.md"]
+            assert not result.stale
+    finally:
+        subprocess.run(["umount", "-l", str(small_disk)], check=False)
+
+
 def test_several_processes_that_find_damage_mend_it_together(
     environment: dict[str, str], write: Write, tmp_path: Path
 ) -> None:

@@ -89,6 +89,10 @@ class BuiltinBackend:
 
     def sync(self, reason: str, *, force: bool = False, wait: float = 30.0) -> SyncReport:
         """Bring the index up to date with the notes."""
+        with self._opening:
+            if self._opened is not None and self._opened.read_only:
+                self._opened.close()  # what kept it from being written may be over
+                self._opened = None
         return self._recovering(lambda store: self._synchronizer(store).run(reason, force=force, wait=wait))
 
     def status(self, *, deep: bool = False) -> Status:

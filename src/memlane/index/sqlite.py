@@ -46,6 +46,11 @@ class SqliteStore:
         """Why sqlite-vec is not in use although it is wanted."""
         self._database = Database(path, self._prepare)
 
+    @property
+    def read_only(self) -> bool:
+        """Whether the file could only be opened for reading."""
+        return self._database.read_only
+
     # -- reading -----------------------------------------------------------------------------------
 
     @property
