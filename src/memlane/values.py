@@ -78,8 +78,8 @@ class FileEntry(Value, frozen=True):
     """False: its age counts for temporal decay (dated by name, or an extra path with `evergreen: false`)."""
 
 
-class SkippedFile(Value, frozen=True):
-    """A file or folder that was passed over, and why."""
+class FileFailure(Value, frozen=True):
+    """A file or folder that could not be listed, read or indexed, and why."""
 
     path: str
     reason: str
@@ -90,7 +90,7 @@ class TreeScan(Value, frozen=True):
 
     files: tuple[FileEntry, ...]
     skipped_links: tuple[str, ...] = ()
-    failed: tuple[SkippedFile, ...] = ()
+    failed: tuple[FileFailure, ...] = ()
     """Folders and files that could not be listed or looked at."""
     missing_roots: tuple[str, ...] = ()
     """Configured extra paths that do not exist (yet)."""
@@ -286,13 +286,6 @@ class SessionContext(Value, frozen=True):
 
 
 # ---- sync and status ---------------------------------------------------------------------------------
-
-
-class FileFailure(Value, frozen=True):
-    """A file that could not be indexed."""
-
-    path: str
-    reason: str
 
 
 class SyncReport(Value, frozen=True):

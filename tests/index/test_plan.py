@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from memlane.index.plan import plan_sync
 from memlane.index.store import IndexedFile, RemoveFile
-from memlane.values import FileEntry, SkippedFile, Source, TreeScan
+from memlane.values import FileEntry, FileFailure, Source, TreeScan
 
 
 def entry(path: str, *, size: int = 10, mtime_ns: int = 1, evergreen: bool = True) -> FileEntry:
@@ -67,7 +67,7 @@ def test_a_moved_workspace_is_followed_without_reading() -> None:
 
 
 def test_notes_in_a_folder_that_cannot_be_listed_are_kept() -> None:
-    scan = TreeScan((entry("memory/a.md"),), failed=(SkippedFile("memory/sub", "Input/output error"),))
+    scan = TreeScan((entry("memory/a.md"),), failed=(FileFailure("memory/sub", "Input/output error"),))
     plan = plan_sync(scan, indexed(entry("memory/a.md"), entry("memory/sub/b.md"), entry("memory/gone.md")))
     assert plan.remove == (RemoveFile("memory/gone.md", "memory"),)
 

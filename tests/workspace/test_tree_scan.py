@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memlane.errors import UsageError, WorkspaceError
-from memlane.values import FileEntry, SkippedFile
+from memlane.values import FileEntry, FileFailure
 from memlane.workspace import ExtraPath, Workspace, dated_day, read_lines, scan_tree
 
 
@@ -80,7 +80,7 @@ class TestMemoryFiles:
 
     def test_a_file_in_place_of_the_memory_folder_is_reported(self, workspace, write):
         write("memory")
-        assert scan_tree(workspace).failed == (SkippedFile("memory", "not a folder"),)
+        assert scan_tree(workspace).failed == (FileFailure("memory", "not a folder"),)
 
     def test_the_order_is_fixed(self, workspace, write):
         for path in ("memory/b.md", "memory/a/z.md", "memory/a/b/x.md", "memory/C.md", "MEMORY.md"):
@@ -218,14 +218,14 @@ class TestWhatIsPassedOver:
         write("memory/good.md")
         scan = scan_tree(workspace)
         assert [found.path for found in scan.files] == ["memory/good.md"]
-        assert scan.failed == (SkippedFile(f"memory/{name}", reason),)
+        assert scan.failed == (FileFailure(f"memory/{name}", reason),)
 
     def test_a_name_that_is_not_utf_8_is_reported_in_printable_form(self, workspace, root, write):
         write("memory/good.md")
         (Path(os.fsdecode(os.fsencode(root) + b"/memory/\xff.md"))).write_text("x")
         scan = scan_tree(workspace)
         assert [found.path for found in scan.files] == ["memory/good.md"]
-        assert scan.failed == (SkippedFile("memory/\\udcff.md", "its name is not valid UTF-8"),)
+        assert scan.failed == (FileFailure("memory/\\udcff.md", "its name is not valid UTF-8"),)
 
 
 class TestFailures:
@@ -244,14 +244,14 @@ class TestFailures:
         monkeypatch.setattr(os, "scandir", scandir)
         scan = scan_tree(workspace)
         assert [found.path for found in scan.files] == ["memory/open/b.md"]
-        assert scan.failed == (SkippedFile("memory/locked", "Permission denied"),)
+        assert scan.failed == (FileFailure("memory/locked", "Permission denied"),)
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may list everything")
     def test_the_same_with_real_permissions(self, workspace, root, write):
         write("memory/locked/a.md")
         (root / "memory" / "locked").chmod(0)
         try:
-            assert scan_tree(workspace).failed == (SkippedFile("memory/locked", "Permission denied"),)
+            assert scan_tree(workspace).failed == (FileFailure("memory/locked", "Permission denied"),)
         finally:
             (root / "memory" / "locked").chmod(0o700)
 
@@ -288,7 +288,7 @@ class TestFailures:
         monkeypatch.setattr(os, "lstat", lstat)
         scan = scan_tree(workspace)
         assert [found.path for found in scan.files] == ["memory/a.md"]
-        assert scan.failed == (SkippedFile("MEMORY.md", "Input/output error"),)
+        assert scan.failed == (FileFailure("MEMORY.md", "Input/output error"),)
 
 
 class _Listing:
@@ -433,7 +433,7 @@ class TestExtraPaths:
     def test_one_that_is_a_pipe_fails(self, root):
         os.mkfifo(root / "pipe")
         scan = scan_tree(Workspace(root, (ExtraPath("pipe"),)))
-        assert scan.failed == (SkippedFile("pipe", "neither a file nor a folder"),)
+        assert scan.failed == (FileFailure("pipe", "neither a file nor a folder"),)
 
     def test_one_that_may_not_be_looked_at_fails_and_is_not_missing(self, root, write, monkeypatch):
         write("docs/a.md")
@@ -446,14 +446,14 @@ class TestExtraPaths:
 
         monkeypatch.setattr(os, "lstat", lstat)
         scan = scan_tree(Workspace(root, (ExtraPath("docs"),)))
-        assert scan.failed == (SkippedFile("docs", "Permission denied"),)
+        assert scan.failed == (FileFailure("docs", "Permission denied"),)
         assert scan.missing_roots == ()
 
     def test_one_that_no_reader_could_name_fails(self, root):
         scan = scan_tree(Workspace(root, (ExtraPath("a\\b"), ExtraPath("nul\0"))))
         assert scan.failed == (
-            SkippedFile("a\\b", "its name holds a backslash"),
-            SkippedFile("nul\0", "its name holds a NUL character"),
+            FileFailure("a\\b", "its name holds a backslash"),
+            FileFailure("nul\0", "its name holds a NUL character"),
         )
 
 

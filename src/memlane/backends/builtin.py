@@ -24,7 +24,7 @@ from ..errors import EmbeddingError, StoreCorrupt
 from ..events import Observer
 from ..index.database import ForeignDatabase
 from ..index.sqlite import SqliteStore
-from ..index.sync import LAST_PASS, Chunking, Synchronizer, unlistable
+from ..index.sync import LAST_PASS, Chunking, Synchronizer
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
 from ..values import Filters, SearchResult, Status, SyncReport, Value
@@ -141,16 +141,22 @@ class BuiltinBackend:
         )
 
     def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:
-        """Do the work; if the index turns out to be damaged, build a new one and do it again."""
-        for _ in range(_REPAIRS):
+        """Do the work; if the index turns out to be damaged, build a new one and do it again.
+
+        Raises StoreCorrupt when even a new one is found damaged time and again.
+        """
+        for attempt in range(_REPAIRS + 1):
             store = None
             try:
                 store = self._store()
+                if attempt:
+                    self._synchronizer(store).run("repair")
                 return work(store)
             except StoreCorrupt as damage:
+                if attempt == _REPAIRS:
+                    raise
                 self._replace_damaged(damage, store)
-            self._synchronizer(self._store()).run("repair")
-        return work(self._store())
+        raise AssertionError("the last attempt returns or raises")
 
     def _replace_damaged(self, damage: StoreCorrupt, failing: SqliteStore | None) -> None:
         """Set a damaged file aside and begin a new one, unless that has been done already.
@@ -212,7 +218,7 @@ class BuiltinBackend:
             dimensions=space.dimensions if space else None,
             provider_reasons=self._choice.reasons,
             vector_engine=store.vector_engine,
-            statistics=replace(statistics, failed=(*statistics.failed, *unlistable(scan))),
+            statistics=replace(statistics, failed=(*statistics.failed, *scan.failed)),
             generation=generation.id if generation else None,
             last_sync=store.note(LAST_PASS),
             dirty=bool(pending),

@@ -7,7 +7,7 @@ generation or space is built beside the current one, which goes on answering unt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Protocol
@@ -15,8 +15,6 @@ from typing import Protocol
 from ..embed.base import NoVector, Vector
 from ..markdown import estimate_tokens
 from ..values import FileEntry, Filters, Source, StoreStatistics, Value, embedding_text
-
-SpaceIdentity = Mapping[str, str | int]
 
 
 class Generation(Value, frozen=True):

@@ -16,7 +16,7 @@ from ..embed.base import Embedder
 from ..embed.cache import EmbeddingCache
 from ..errors import StoreBusy
 from ..events import Observer
-from ..values import FileFailure, SyncReport, TreeScan, Value
+from ..values import SyncReport, TreeScan, Value
 from ..workspace import Workspace, scan_tree
 from .identity import layout_identity, space_identity
 from .plan import SyncPlan, plan_sync
@@ -94,7 +94,7 @@ class Synchronizer:
         report = SyncReport(
             reason,
             unchanged=plan.unchanged,
-            failed=(*plan.failed, *unlistable(scan)),
+            failed=(*plan.failed, *scan.failed),
             skipped_links=scan.skipped_links,
         )
         if not plan.doubt and self._store.note(VANISHED):
@@ -141,8 +141,3 @@ class Synchronizer:
             return True
         space = self._store.current_space()
         return bool(space and space.complete and space.identity == space_identity(self._embedder.identity))
-
-
-def unlistable(scan: TreeScan) -> tuple[FileFailure, ...]:
-    """The folders and files that could not even be looked at."""
-    return tuple(FileFailure(skipped.path, skipped.reason) for skipped in scan.failed)

@@ -19,7 +19,7 @@ from .identity import space_identity
 from .plan import SyncPlan, plan_sync
 from .reader import NoteReader
 from .store import FileChange, Generation, IndexedFile, ReplaceFile, Store
-from .sync import VANISHED, Chunking, unlistable
+from .sync import VANISHED, Chunking
 
 _CHUNKS_A_TRANSACTION = 512
 
@@ -56,7 +56,7 @@ class IndexUpdate:
             indexed=reader.indexed,
             unchanged=plan.unchanged + reader.refreshed,
             removed=removed,
-            failed=(*plan.failed, *reader.failed, *unlistable(scan)),
+            failed=(*plan.failed, *reader.failed, *scan.failed),
             skipped_links=scan.skipped_links,
             chunks=reader.chunks,
             embedded=fill.embedded,

@@ -9,7 +9,7 @@ from . import schema
 from .database import select, select_value
 from .store import FailFile, FileChange, IndexedChunk, RefreshFile, RemoveFile, ReplaceFile
 
-_KNOWN = dict[bytes, tuple[bytes | None, str | None]]
+_KnownVectors = dict[bytes, tuple[bytes | None, str | None]]
 """What is known of a text's vector: the vector, or why it has none."""
 
 
@@ -92,7 +92,7 @@ class FileWriter:
             ).get
         )
 
-    def _known_vectors(self, table: str, file: int) -> _KNOWN:
+    def _known_vectors(self, table: str, file: int) -> _KnownVectors:
         rows = self._connection.execute(
             f"SELECT c.digest, v.vector, v.problem FROM chunks c JOIN {table} v ON v.chunk = c.id"  # noqa: S608
             " WHERE c.file = ?",

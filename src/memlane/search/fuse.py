@@ -3,7 +3,8 @@
 The scale has a meaning: near 0 is what unrelated text gets, near 1 what the same text gets, and exactly 1
 is kept for a text that is the query.
 
-`adaptive`, the default, was chosen by measurement on data in six languages (see docs/search-quality.md).
+`adaptive`, the default, was chosen by measurement on seven data sets in four languages; the figures are in
+docs/search-quality.md.
 What was tried against it: fixed weights (let chance word matches bury the right passage when the answer is
 in another language), scores scaled between the best and worst of a query (lose what a low best score says),
 and reciprocal rank fusion (a chance match at rank one counts like a perfect one).

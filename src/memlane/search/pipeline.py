@@ -34,8 +34,8 @@ _POOL_RESULTS = 25
 the first of the same."""
 _DEEPEST_POOL = 4096
 _RATED_RESULTS = 6
-"""In how many results without a matching word the passage to show is looked for by meaning: some
-milliseconds each."""
+"""In how many results without a matching word the passage to show is looked for by meaning: 0.05 ms a
+word, so some ten milliseconds for a full chunk."""
 _TOTAL_CHARACTERS = 40_000
 """What all snippets of an answer may add up to."""
 

@@ -15,7 +15,7 @@ from ..values import Explanation, Hit, SearchResult, Status, SyncReport
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-_STAGES: dict[Stage, str] = {"scan": "Scanning", "index": "Indexing files", "embed": "Embedding chunks"}
+_STAGES: dict[Stage, str] = {"index": "Indexing files", "embed": "Embedding chunks"}
 
 
 class TerminalObserver:

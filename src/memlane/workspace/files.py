@@ -17,7 +17,7 @@ from datetime import date
 from operator import attrgetter
 
 from ..errors import WorkspaceError
-from ..values import FileEntry, SkippedFile, TreeScan
+from ..values import FileEntry, FileFailure, TreeScan
 from .beneath import is_link
 from .roots import (
     CURATED_NAMES,
@@ -124,7 +124,7 @@ class _Walk:
     def __init__(self, workspace: Workspace) -> None:
         self.files: list[FileEntry] = []
         self.links: dict[str, None] = {}
-        self.failed: dict[str, SkippedFile] = {}
+        self.failed: dict[str, FileFailure] = {}
         self.missing: list[str] = []
         self._workspace = workspace
         self._root = workspace.location
@@ -278,7 +278,7 @@ class _Walk:
         )  # fmt: skip
 
     def _fail(self, shown: str, reason: str) -> None:
-        self.failed[shown] = SkippedFile(shown or ".", reason)
+        self.failed[shown] = FileFailure(shown or ".", reason)
 
 
 def _as_prefix(folder: str) -> str:
