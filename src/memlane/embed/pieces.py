@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from array import array
+from collections.abc import Mapping, Sequence
 
 from ..errors import ProviderUnavailable
 
@@ -103,25 +104,37 @@ class Vocabulary:
         return self._ids
 
     def _viterbi(self, word: str) -> tuple[int, ...]:
-        ids, scores = self._load(), self._scores
-        length, longest = len(word), self._longest
-        best = [0.0] + [float("-inf")] * length
-        # For each position: where the best last piece begins, and its id (-1 for an unknown character).
-        back: list[tuple[int, int]] = [(0, -1)] * (length + 1)
-        for start in range(length):
-            reached = best[start]
-            for end in range(start + 1, min(length, start + longest) + 1):
-                piece = ids.get(word[start:end])
-                if piece is not None and reached + scores[piece] > best[end]:
-                    best[end] = reached + scores[piece]
-                    back[end] = (start, piece)
-            if reached + _UNKNOWN_SCORE > best[start + 1]:
-                best[start + 1] = reached + _UNKNOWN_SCORE
-                back[start + 1] = (start, -1)
-        found: list[int] = []
-        end = length
-        while end:
-            end, piece = back[end]
-            if piece >= 0:
-                found.append(piece)
-        return tuple(reversed(found))
+        ids = self._load()
+        pieces = best_pieces(word, ids, self._scores, self._longest, _UNKNOWN_SCORE)
+        return tuple(piece for piece in pieces if piece is not None)
+
+
+def best_pieces(
+    word: str, ids: Mapping[str, int], scores: Sequence[float], longest: int, unknown_score: float
+) -> list[int | None]:
+    """The pieces that a word is most likely made of: those whose log-probabilities have the highest sum.
+
+    `scores` are by id, `longest` is the length of the longest piece. A character that no piece covers
+    counts `unknown_score` and gives None.
+    """
+    length = len(word)
+    best = [0.0] + [float("-inf")] * length
+    # For each position: where the best last piece begins, and its id.
+    back: list[tuple[int, int | None]] = [(0, None)] * (length + 1)
+    for start in range(length):
+        reached = best[start]
+        for end in range(start + 1, min(length, start + longest) + 1):
+            piece = ids.get(word[start:end])
+            if piece is not None and reached + scores[piece] > best[end]:
+                best[end] = reached + scores[piece]
+                back[end] = (start, piece)
+        if reached + unknown_score > best[start + 1]:
+            best[start + 1] = reached + unknown_score
+            back[start + 1] = (start, None)
+    found: list[int | None] = []
+    end = length
+    while end:
+        end, piece = back[end]
+        found.append(piece)
+    found.reverse()
+    return found
