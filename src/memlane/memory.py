@@ -213,15 +213,21 @@ class Memory:
         )
         if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
             try:
-                self.sync(reason="session start", wait=0.0)
+                self._sync("session start", wait=0.0, brief=True)
             except StoreError as error:
                 self._observer.warning(str(error))
         return context
 
     def sync(self, *, force: bool = False, reason: str = "command", wait: float = 30.0) -> SyncReport:
-        """Bring the index up to date with the notes. `force` reads and stores every note again."""
+        """Bring the index up to date with the notes. `force` reads and stores every note again.
+
+        This also makes the vectors of a model that takes long; searches do without, while another stands in.
+        """
+        return self._sync(reason, force=force, wait=wait)
+
+    def _sync(self, reason: str, *, force: bool = False, wait: float, brief: bool = False) -> SyncReport:
         before = monotonic()
-        report = self._backend.sync(reason, force=force, wait=wait)
+        report = self._backend.sync(reason, force=force, wait=wait, brief=brief)
         self._looked = before if report.complete else float("-inf")
         return report
 
@@ -287,7 +293,8 @@ class Memory:
 
         if self._embedder is not None:
             return Choice(CheckedEmbedder(self._embedder), (f"{self._embedder.id}: passed in by the host",))
-        return choose_provider(self.settings.memory_search.provider)
+        search = self.settings.memory_search
+        return choose_provider(search.provider, search.model)
 
     def _refresh(self, wanted: bool, query: str) -> str:
         """Sync before a search when the last look is old enough. Gives why the index may be out of date.
@@ -297,7 +304,7 @@ class Memory:
         if not wanted or not query.strip() or monotonic() - self._looked < _FRESH_SECONDS:
             return ""
         try:
-            report = self.sync(reason="search", wait=0.0)
+            report = self._sync("search", wait=0.0, brief=True)
         except StoreError as error:
             return f"newer changes are not in these results: {error}"
         return "" if report.complete else report.warning or "another process is indexing"

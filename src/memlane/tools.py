@@ -133,6 +133,8 @@ def search_json(result: SearchResult) -> Json:
     for name, value in (("stale", result.stale), ("partial", result.partial), ("warning", result.warning)):
         if value:
             answer[name] = value
+    if result.building is not None:
+        answer["building"] = value_json(result.building)
     if result.totals.dropped_by_size:
         answer["omitted"] = result.totals.dropped_by_size
     if any(hit.explanation for hit in result.hits):

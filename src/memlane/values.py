@@ -214,17 +214,32 @@ class Fallback(Value, frozen=True):
     reason: str
 
 
+class Building(Value, frozen=True):
+    """Vectors of the configured model that are not all there yet."""
+
+    model: str
+    done: int
+    """Chunks that have one."""
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.model}: {self.done:,} of {self.total:,} chunks"
+
+
 class SearchResult(Value, frozen=True):
     """The answer to one search. Iterates over its hits."""
 
     hits: tuple[Hit, ...]
     provider: str
     model: str | None
+    """The one whose vectors answered."""
     mode: Mode
     citations: str = "auto"
     fallback: Fallback | None = None
     stale: bool = False
     partial: bool = False
+    building: Building | None = None
+    """Set while a faster model answers in place of the configured one."""
     warning: str | None = None
     why: Why | None = None
     totals: SearchTotals = field(default_factory=SearchTotals)
@@ -334,6 +349,7 @@ class Status(Value, frozen=True):
     backend: str
     provider: str
     model: str | None
+    """The one whose vectors answer."""
     dimensions: int | None
     provider_reasons: tuple[str, ...]
     """Why this provider was chosen and the ones before it passed over."""
@@ -352,3 +368,5 @@ class Status(Value, frozen=True):
     missing_roots: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     fallback: Fallback | None = None
+    building: Building | None = None
+    """Set while the vectors of the configured model are not all there."""

@@ -15,8 +15,13 @@ class Backend(Protocol):
         """The ranked answer to a request. An empty one says why."""
         ...
 
-    def sync(self, reason: str, *, force: bool = False, wait: float = 30.0) -> SyncReport:
-        """Bring the index up to date with the notes."""
+    def sync(
+        self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False
+    ) -> SyncReport:
+        """Bring the index up to date with the notes.
+
+        `brief` leaves to a later pass what takes minutes, as long as something answers without it.
+        """
         ...
 
     def status(self, *, deep: bool = False) -> Status:

@@ -23,7 +23,9 @@ from ..embed.select import Choice
 from ..errors import EmbeddingError, StoreCorrupt
 from ..events import Observer
 from ..index.database import ForeignDatabase
+from ..index.identity import space_identity
 from ..index.sqlite import SqliteStore
+from ..index.store import Space
 from ..index.sync import LAST_PASS, Chunking, Synchronizer
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
@@ -79,21 +81,45 @@ class BuiltinBackend:
         """The ranked answer to a request. An empty one says why."""
 
         def answer(store: SqliteStore) -> SearchResult:
-            search = Search(store, self._embedder, self._search_settings, self._clock)
-            result = search.run(request, filters)
+            space = store.current_space()
+            result = self._answer(store, space, request, filters)
+            if (now := store.current_space()) and (space is None or now.id != space.id):
+                # The vectors of another model took over between two looks at the index.
+                result = self._answer(store, now, request, filters)
             if self._choice.failure and not result.warning:
                 return replace(result, warning=self._choice.failure)
             return result
 
         return self._recovering(answer)
 
-    def sync(self, reason: str, *, force: bool = False, wait: float = 30.0) -> SyncReport:
-        """Bring the index up to date with the notes."""
+    def _answer(
+        self, store: SqliteStore, space: Space | None, request: SearchRequest, filters: Filters
+    ) -> SearchResult:
+        """Search with the model that made the vectors of the space."""
+        search = Search(
+            store,
+            self._fitting(space),
+            self._search_settings,
+            self._clock,
+            rater=self._choice.standing_in,
+        )
+        building = self._synchronizer(store).building()
+        return replace(search.run(request, filters), building=building)
+
+    def sync(
+        self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False
+    ) -> SyncReport:
+        """Bring the index up to date with the notes.
+
+        `brief` leaves the vectors of a slow model to a later pass, as long as a fast one stands in.
+        """
         with self._opening:
             if self._opened is not None and self._opened.read_only:
                 self._opened.close()  # what kept it from being written may be over
                 self._opened = None
-        return self._recovering(lambda store: self._synchronizer(store).run(reason, force=force, wait=wait))
+        return self._recovering(
+            lambda store: self._synchronizer(store).run(reason, force=force, wait=wait, brief=brief)
+        )
 
     def status(self, *, deep: bool = False) -> Status:
         """What is indexed, from where, how fresh, and by which provider."""
@@ -120,6 +146,13 @@ class BuiltinBackend:
     def _embedder(self) -> CheckedEmbedder | None:
         return self._choice.embedder
 
+    def _fitting(self, space: Space | None) -> CheckedEmbedder | None:
+        """The embedder for queries to a space: the one that stands in, where the space is its own."""
+        standing_in = self._choice.standing_in
+        if space and standing_in and space.identity == space_identity(standing_in.identity):
+            return standing_in
+        return self._embedder
+
     @cached_property
     def _cache(self) -> EmbeddingCache:
         embedder = self._embedder
@@ -138,6 +171,7 @@ class BuiltinBackend:
             chunking=self._settings.chunking,
             observer=self._observer,
             clock=self._clock,
+            standing_in=self._choice.standing_in,
         )
 
     def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:
@@ -201,11 +235,12 @@ class BuiltinBackend:
         )
 
     def _status(self, store: SqliteStore, *, deep: bool) -> Status:
-        scan, plan = self._synchronizer(store).pending()
+        synchronizer = self._synchronizer(store)
+        scan, plan = synchronizer.pending()
         generation, space = store.current_generation(), store.current_space()
         entries, size = self._cache.size()
         pending = len(plan.read) + len(plan.remove) + len(plan.refresh)
-        embedder = self._embedder
+        embedder = self._fitting(space)
         statistics = store.statistics()
         return Status(
             agent=self._settings.agent,
@@ -228,6 +263,7 @@ class BuiltinBackend:
             skipped_links=scan.skipped_links,
             missing_roots=scan.missing_roots,
             warnings=(*oversized_notes(self._workspace), *(self._probe() if deep else ())),
+            building=synchronizer.building(),
         )
 
     def _probe(self) -> tuple[str, ...]:

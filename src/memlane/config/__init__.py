@@ -10,7 +10,7 @@ from .describe import describe, json_schema
 from .kinds import Secret, parse_duration, parse_size
 from .load import Configuration, load_config
 from .origin import Origin
-from .providers import provider_kind
+from .providers import bundled_model, provider_kind
 from .related import Compaction, MemoryFlush, MemorySection, Provider, Qmd, Scope
 from .schema import ExtraPath, MemorySearch
 from .settings import AgentSettings
@@ -28,6 +28,7 @@ __all__ = [
     "Qmd",
     "Scope",
     "Secret",
+    "bundled_model",
     "describe",
     "json_schema",
     "load_config",

@@ -11,10 +11,10 @@ from ..errors import ConfigError
 from .agents import Agents
 from .layers import agent_holders, search_layers
 from .merge import Layer, Merger
-from .providers import ENTRY_NAMES, provider_kind
+from .providers import ENTRY_NAMES, bundled_model, provider_kind
 from .reading import MissingVariable, shorten
 from .related import Provider
-from .schema import BUILT_IN_PROVIDERS, MemorySearch
+from .schema import BUILT_IN_PROVIDERS, BUNDLED_MODELS, MemorySearch
 
 MULTIMODAL_MODELS = ("gemini-embedding-2", "gemini-embedding-2-preview")
 
@@ -27,6 +27,10 @@ def check_search(search: MemorySearch, providers: Mapping[str, Provider], merger
         raise _refusal(merger, "chunking.overlap", chunking.overlap, allowed)
     _check_provider("provider", search.provider, providers, merger)
     _check_provider("fallback", search.fallback, providers, merger)
+    if search.provider == "bundled" and bundled_model(search.model) is None:
+        raise _refusal(
+            merger, "model", search.model, f"{', '.join(BUNDLED_MODELS)} with the provider bundled"
+        )
     if search.multimodal.enabled:
         _check_multimodal(search, providers, merger)
 

@@ -12,7 +12,7 @@ from ..errors import ConfigError
 from .merge import Layer, Merger
 from .reading import keys_of
 from .related import Provider
-from .schema import BUILT_IN_PROVIDERS, REMOTE_PROVIDERS, MemorySearch
+from .schema import BUILT_IN_PROVIDERS, BUNDLED_MODELS, REMOTE_PROVIDERS, STATIC, MemorySearch
 
 ENTRY_NAMES = {"gemini": "google"}
 """Providers whose entry may have another name than the provider."""
@@ -39,6 +39,11 @@ def provider_kind(name: str, providers: Mapping[str, Provider]) -> str | None:
     if entry.api is None:
         return "openai-compatible" if entry.base_url else None
     return _INTERFACES.get(entry.api)
+
+
+def bundled_model(model: str | None) -> str | None:
+    """The bundled model that a `memorySearch.model` names, with or without the provider's prefix."""
+    return BUNDLED_MODELS.get((model or STATIC).removeprefix("bundled/"))
 
 
 def read_providers(models: Layer | None, search: MemorySearch, merger: Merger) -> dict[str, Provider]:

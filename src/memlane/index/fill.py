@@ -44,37 +44,53 @@ class SpaceFill:
         self._trusting = trusting
         self.count = FillCount()
 
-    def run(self) -> FillCount:
-        """Embed the chunks that have no vector yet, batch by batch. Raises StoreError alone."""
+    def run(self, *, known_only: bool = False) -> FillCount:
+        """Embed the chunks that have no vector yet, batch by batch. Raises StoreError alone.
+
+        `known_only` takes what the index and the cache hold and leaves the rest.
+        """
         total = self._store.unembedded_count(self._space)
         done = last = 0
         while batch := self._store.unembedded(self._space, after=last, limit=self._embedder.max_batch_items):
             last = batch[-1].chunk
             try:
-                vectors = self._vectors(batch)
+                vectors = self._known(batch)
+                if not known_only:
+                    vectors |= self._made(batch, vectors)
             except EmbeddingError as error:
                 self.count.failure = str(error)
                 break
-            self._store.put_vectors(self._space, [(chunk.chunk, vectors[chunk.digest]) for chunk in batch])
-            self.count.without_vector += sum(isinstance(vectors[chunk.digest], NoVector) for chunk in batch)
+            found = [(chunk.chunk, vectors[chunk.digest]) for chunk in batch if chunk.digest in vectors]
+            self._store.put_vectors(self._space, found)
+            self.count.without_vector += sum(isinstance(vector, NoVector) for _, vector in found)
             done += len(batch)
-            self._observer.progress("embed", done, max(done, total))
+            if not known_only:
+                self._observer.progress("embed", done, max(done, total))
         return self.count
 
-    def _vectors(self, batch: list[UnembeddedChunk]) -> dict[bytes, Vector | NoVector]:
-        limit = self._embedder.max_input_tokens
-        texts = {chunk.digest: chunk.within(limit) for chunk in batch}
+    def _known(self, batch: list[UnembeddedChunk]) -> dict[bytes, Vector | NoVector]:
+        """Vectors that need not be made, by digest."""
+        digests = list({chunk.digest: None for chunk in batch})
         vectors: dict[bytes, Vector | NoVector] = {}
         if self._trusting:
-            vectors.update(self._store.known_vectors(self._space, list(texts)))
-        vectors.update(self._remembered([digest for digest in texts if digest not in vectors]))
+            vectors.update(self._store.known_vectors(self._space, digests))
+        vectors.update(self._remembered([digest for digest in digests if digest not in vectors]))
         self.count.from_cache += sum(chunk.digest in vectors for chunk in batch)
+        return vectors
 
-        unknown = [digest for digest in texts if digest not in vectors]
-        too_long = {digest for digest in unknown if estimate_tokens(texts[digest]) > limit}
-        for digest in too_long:
-            vectors[digest] = NoVector(f"longer than the {limit} tokens that {self._embedder.model} takes")
-        wanted = [digest for digest in unknown if digest not in too_long]
+    def _made(
+        self, batch: list[UnembeddedChunk], known: dict[bytes, Vector | NoVector]
+    ) -> dict[bytes, Vector | NoVector]:
+        """The vectors that are not known, by digest, made now."""
+        limit = self._embedder.max_input_tokens
+        texts = {chunk.digest: chunk.within(limit) for chunk in batch if chunk.digest not in known}
+        vectors: dict[bytes, Vector | NoVector] = {}
+        for digest, text in texts.items():
+            if estimate_tokens(text) > limit:
+                vectors[digest] = NoVector(
+                    f"longer than the {limit} tokens that {self._embedder.model} takes"
+                )
+        wanted = [digest for digest in texts if digest not in vectors]
         if wanted:
             made = self._embedder.embed_documents([texts[digest] for digest in wanted])
             vectors.update(zip(wanted, made, strict=True))

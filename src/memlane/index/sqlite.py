@@ -140,16 +140,24 @@ class SqliteStore:
             bytes_on_disk=sum(file.stat().st_size for file in files if file.exists()),
         )
 
-    def has_leftovers(self) -> bool:
+    def find_space(self, generation: Generation, identity: str) -> Space | None:
+        """The generation's vectors of this identity, complete or not."""
+        with self._database.reading() as connection:
+            row = select_row(
+                connection,
+                "SELECT * FROM spaces WHERE generation = ? AND identity = ?",
+                generation.id,
+                identity,
+            )
+        return _space(row) if row else None
+
+    def has_leftovers(self, *, keep: Sequence[str] = ()) -> bool:
         """Whether a build was left unfinished, or something replaced was not dropped."""
         with self._database.reading() as connection:
-            return bool(
-                select_value(
-                    connection,
-                    "SELECT EXISTS (SELECT 1 FROM generations WHERE NOT current)"
-                    " OR EXISTS (SELECT 1 FROM spaces WHERE NOT current)",
-                )
-            )
+            if select_value(connection, "SELECT EXISTS (SELECT 1 FROM generations WHERE NOT current)"):
+                return True
+            waiting = select(connection, "SELECT identity FROM spaces WHERE NOT current")
+        return any(identity not in keep for (identity,) in waiting)
 
     def note(self, key: str) -> str | None:
         """A small fact kept beside the index."""
@@ -188,26 +196,25 @@ class SqliteStore:
             connection.execute(schema.create_terms(generation.id, TOKENIZER))
         return generation
 
-    def target_space(self, generation: Generation, identity: str) -> Space:
+    def target_space(
+        self, generation: Generation, identity: str, *, keep: Sequence[str] = (), behind: bool = False
+    ) -> Space:
         """The space to write to: the generation's own when it has this identity, else a new one beside it.
 
-        The first space of the current generation answers queries while it is being filled.
+        The first space of the current generation answers queries while it is being filled, unless it is to
+        be filled `behind` another. Half-filled ones are dropped, except those that `keep` names.
         """
-        with self._database.reading() as connection:
-            row = select_row(
-                connection,
-                "SELECT * FROM spaces WHERE generation = ? AND identity = ?",
-                generation.id,
-                identity,
-            )
-        if row:
-            return _space(row)
+        if found := self.find_space(generation, identity):
+            return found
         with self._database.writing() as connection:
-            for (leftover,) in select(
-                connection, "SELECT id FROM spaces WHERE generation = ? AND NOT current", generation.id
+            for leftover, other in select(
+                connection,
+                "SELECT id, identity FROM spaces WHERE generation = ? AND NOT current",
+                generation.id,
             ):
-                connection.execute(schema.drop_space(leftover))
-            first = generation.current and _current_space(connection) is None
+                if other not in keep:
+                    connection.execute(schema.drop_space(leftover))
+            first = generation.current and not behind and _current_space(connection) is None
             (row,) = select(
                 connection,
                 "INSERT INTO spaces (generation, identity, current, complete) VALUES (?, ?, ?, 0)"
@@ -294,27 +301,35 @@ class SqliteStore:
             if dimensions != space.dimensions:
                 connection.execute("UPDATE spaces SET dimensions = ? WHERE id = ?", (dimensions, space.id))
 
-    def promote(self, generation: Generation, space: Space | None) -> None:
+    def promote(self, generation: Generation, space: Space | None, *, keep: Sequence[str] = ()) -> None:
         """Let these answer queries from now on, as complete, and drop all others.
 
-        Without a space the generation's own spaces stay as they are. Writes nothing when all this holds.
+        Without a space the generation's own spaces stay as they are; those that `keep` names stay to be
+        filled behind. Writes nothing when all this holds.
         """
         with self._database.reading() as connection:
             old_generations = select(connection, "SELECT id FROM generations WHERE id <> ?", generation.id)
-            old_spaces = space and select(
-                connection, "SELECT id FROM spaces WHERE generation = ? AND id <> ?", generation.id, space.id
+            others = space and select(
+                connection,
+                "SELECT id, identity, current FROM spaces WHERE generation = ? AND id <> ?",
+                generation.id,
+                space.id,
             )
             settled = _is_settled(connection, "generations", generation.id) and (
                 space is None or _is_settled(connection, "spaces", space.id)
             )
-        if settled and not old_generations and not old_spaces:
+        changed = [other for other, identity, current in others or () if current or identity not in keep]
+        if settled and not old_generations and not changed:
             return
         with self._database.writing() as connection:
             for (other,) in old_generations:
                 _drop_generation(connection, other)
             _mark_settled(connection, "generations", generation.id)
-            for (other,) in old_spaces or ():
-                connection.execute(schema.drop_space(other))
+            for other, identity, _ in others or ():
+                if identity in keep:
+                    connection.execute("UPDATE spaces SET current = 0 WHERE id = ?", (other,))
+                else:
+                    connection.execute(schema.drop_space(other))
             if space is not None:
                 _mark_settled(connection, "spaces", space.id)
 

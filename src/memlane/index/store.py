@@ -198,8 +198,15 @@ class Store(Protocol):
         """Counts of what answers queries."""
         ...
 
-    def has_leftovers(self) -> bool:
-        """Whether a build was left unfinished, or something replaced was not dropped."""
+    def find_space(self, generation: Generation, identity: str) -> Space | None:
+        """The generation's vectors of this identity, complete or not."""
+        ...
+
+    def has_leftovers(self, *, keep: Sequence[str] = ()) -> bool:
+        """Whether a build was left unfinished, or something replaced was not dropped.
+
+        Spaces of the current generation whose identities are in `keep` are no leftovers.
+        """
         ...
 
     def note(self, key: str) -> str | None:
@@ -215,8 +222,14 @@ class Store(Protocol):
         """
         ...
 
-    def target_space(self, generation: Generation, identity: str) -> Space:
-        """The space to write to: the generation's current one when it has this identity, else a new one."""
+    def target_space(
+        self, generation: Generation, identity: str, *, keep: Sequence[str] = (), behind: bool = False
+    ) -> Space:
+        """The space to write to: the generation's own when it has this identity, else a new one.
+
+        A new one takes the place of half-filled ones, except of those whose identities are in `keep`. The
+        first one answers queries while it is being filled, unless it is to be filled `behind` another.
+        """
         ...
 
     def indexed_files(self, generation: Generation) -> dict[tuple[Source, str], IndexedFile]:
@@ -243,10 +256,11 @@ class Store(Protocol):
         """Store vectors by chunk. Chunks that have gone meanwhile are passed over."""
         ...
 
-    def promote(self, generation: Generation, space: Space | None) -> None:
+    def promote(self, generation: Generation, space: Space | None, *, keep: Sequence[str] = ()) -> None:
         """Let these answer queries from now on, as complete, and drop all others.
 
-        Without a space the generation's own spaces stay as they are.
+        Without a space the generation's own spaces stay as they are. Spaces of the generation whose
+        identities are in `keep` stay to be filled behind this one.
         """
         ...
 

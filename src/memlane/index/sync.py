@@ -7,6 +7,7 @@ there is work, `update` does it under the writer's lock.
 from __future__ import annotations
 
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -16,11 +17,14 @@ from ..embed.base import Embedder
 from ..embed.cache import EmbeddingCache
 from ..errors import StoreBusy
 from ..events import Observer
-from ..values import SyncReport, TreeScan, Value
+from ..values import Building, SyncReport, TreeScan, Value
 from ..workspace import Workspace, scan_tree
 from .identity import layout_identity, space_identity
 from .plan import SyncPlan, plan_sync
 from .store import Store
+
+if TYPE_CHECKING:
+    from .changeover import Changeover
 
 LAST_PASS = "last_pass"  # noqa: S105 - not a password
 """The note that holds the time of the last pass that wrote something."""
@@ -63,8 +67,12 @@ class Synchronizer:
         chunking: Chunking,
         observer: Observer,
         clock: Clock,
+        standing_in: Embedder | None = None,
     ) -> None:
-        """`embedder` None leaves vectors alone: keyword search needs none."""
+        """`embedder` None leaves vectors alone: keyword search needs none.
+
+        `standing_in` is a fast model that answers until the vectors of `embedder` are made.
+        """
         self._workspace = workspace
         self._store = store
         self._embedder = embedder
@@ -72,6 +80,13 @@ class Synchronizer:
         self._chunking = chunking.within(embedder)
         self._observer = observer
         self._clock = clock
+        self._changeover: Changeover | None = None
+        if embedder is not None and standing_in is not None:
+            from .changeover import Changeover
+
+            self._changeover = Changeover(
+                store, wanted=embedder, standing_in=standing_in, cache=cache, observer=observer
+            )
 
     def pending(self) -> tuple[TreeScan, SyncPlan]:
         """What a pass would do now, without doing it."""
@@ -81,12 +96,17 @@ class Synchronizer:
         outdated = generation is None or generation.layout != self._chunking.layout
         return scan, plan_sync(scan, indexed, force=outdated)
 
-    def run(self, reason: str, *, force: bool = False, wait: float = 30.0) -> SyncReport:
+    def building(self) -> Building | None:
+        """How far the vectors of the configured model are, while another model stands in for it."""
+        return self._changeover.building() if self._changeover else None
+
+    def run(self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False) -> SyncReport:
         """Bring the index up to date with the tree.
 
         `force` builds a new index beside the old one, from the notes and the embedding cache alone. `wait`
         is how long, in seconds, to wait for another process that is writing; after that nothing is done and
-        the report says so (`complete` is False).
+        the report says so (`complete` is False). `brief` leaves the many vectors of a slow model to a later
+        pass, as long as another one stands in.
         Raises WorkspaceError when the workspace is not there, StoreError when the index cannot be written.
         """
         started = perf_counter()
@@ -100,17 +120,17 @@ class Synchronizer:
         if not plan.doubt and self._store.note(VANISHED):
             self._store.put_note(VANISHED, "")  # what had vanished is back, or its removal is done
             self._store.settle()
-        if force or not plan.empty or not self._complete() or self._store.has_leftovers():
+        if force or not plan.empty or not self._complete(brief) or self._has_leftovers():
             try:
                 with writer_lock(self._store.path, timeout=self._patience(wait)):
-                    report = self._update(reason, force=force)
+                    report = self._update(reason, force=force, brief=brief)
             except StoreBusy as busy:
                 report = replace(report, complete=False, warning=str(busy))
         if report.warning:
             self._observer.warning(report.warning)
         return replace(report, seconds=perf_counter() - started)
 
-    def _update(self, reason: str, *, force: bool) -> SyncReport:
+    def _update(self, reason: str, *, force: bool, brief: bool) -> SyncReport:
         from .update import IndexUpdate
 
         update = IndexUpdate(
@@ -119,9 +139,10 @@ class Synchronizer:
             cache=self._cache,
             chunking=self._chunking,
             observer=self._observer,
+            changeover=self._changeover,
         )
         # The tree is looked at again: another process may have written while this one waited.
-        report = update.run(scan_tree(self._workspace), reason, force=force)
+        report = update.run(scan_tree(self._workspace), reason, force=force, brief=brief)
         self._store.put_note(LAST_PASS, self._clock.now().isoformat(timespec="seconds"))
         self._store.settle()
         return report
@@ -132,7 +153,7 @@ class Synchronizer:
         answering = generation is not None and generation.complete
         return wait if answering else max(wait, _FIRST_INDEX_SECONDS)
 
-    def _complete(self) -> bool:
+    def _complete(self, brief: bool) -> bool:
         """Whether the last pass ended, and every chunk was asked for a vector of this model."""
         generation = self._store.current_generation()
         if generation is None or not generation.complete:
@@ -140,4 +161,9 @@ class Synchronizer:
         if self._embedder is None:
             return True
         space = self._store.current_space()
+        if self._changeover is not None:
+            return not self._changeover.is_due(generation, space, brief=brief)
         return bool(space and space.complete and space.identity == space_identity(self._embedder.identity))
+
+    def _has_leftovers(self) -> bool:
+        return self._store.has_leftovers(keep=self._changeover.kept if self._changeover else ())

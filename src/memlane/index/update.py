@@ -14,6 +14,7 @@ from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
 from ..events import Observer
 from ..values import Source, SyncReport, TreeScan
+from .changeover import Changeover
 from .fill import FillCount, SpaceFill
 from .identity import space_identity
 from .plan import SyncPlan, plan_sync
@@ -35,22 +36,28 @@ class IndexUpdate:
         cache: EmbeddingCache,
         chunking: Chunking,
         observer: Observer,
+        changeover: Changeover | None = None,
     ) -> None:
+        """`changeover` is there when another model stands in until the vectors of `embedder` are made."""
         self._store = store
         self._embedder = embedder
         self._cache = cache
         self._chunking = chunking
         self._observer = observer
+        self._changeover = changeover
         self._warnings: list[str] = []
 
-    def run(self, scan: TreeScan, reason: str, *, force: bool) -> SyncReport:
-        """Make the index say what the tree says; gives what was done."""
+    def run(self, scan: TreeScan, reason: str, *, force: bool, brief: bool = False) -> SyncReport:
+        """Make the index say what the tree says; gives what was done.
+
+        `brief` leaves the vectors that take long to a later pass.
+        """
         generation = self._store.target_generation(self._chunking.layout, anew=force)
         indexed = self._store.indexed_files(generation)
         plan = plan_sync(scan, indexed)
         removed = self._remove(generation, plan)
         reader = self._read(generation, plan, indexed)
-        fill = self._embed(generation, trusting=not force)
+        fill = self._embed(generation, trusting=not force, brief=brief)
         return SyncReport(
             reason,
             indexed=reader.indexed,
@@ -103,7 +110,7 @@ class IndexUpdate:
             self._observer.progress("index", total, total)
         return reader
 
-    def _embed(self, generation: Generation, *, trusting: bool) -> FillCount:
+    def _embed(self, generation: Generation, *, trusting: bool, brief: bool) -> FillCount:
         """Give every chunk its vector, then let what is complete answer queries.
 
         `trusting` takes vectors over from the index itself.
@@ -111,19 +118,24 @@ class IndexUpdate:
         if self._embedder is None:
             self._store.promote(generation, None)
             return FillCount()
-        space = self._store.target_space(generation, space_identity(self._embedder.identity))
-        fill = SpaceFill(
-            self._store, space, self._embedder, self._cache, self._observer, trusting=trusting
-        ).run()
-        if not fill.failure:
-            self._store.promote(generation, space)
+        if self._changeover is not None:
+            fill = self._changeover.run(generation, trusting=trusting, brief=brief)
         else:
+            fill = self._fill(generation, self._embedder, trusting=trusting)
+        if fill.failure:
             self._warnings.append(fill.failure)
-            if generation.current or self._store.current_space() is None:
-                self._store.promote(generation, None)
-            # Else the old generation, whose vectors still answer, stays until this one has its own.
         try:
             self._cache.trim()
         except StoreError as error:
             self._warnings.append(str(error))
+        return fill
+
+    def _fill(self, generation: Generation, embedder: Embedder, *, trusting: bool) -> FillCount:
+        space = self._store.target_space(generation, space_identity(embedder.identity))
+        fill = SpaceFill(self._store, space, embedder, self._cache, self._observer, trusting=trusting).run()
+        if not fill.failure:
+            self._store.promote(generation, space)
+        elif generation.current or self._store.current_space() is None:
+            self._store.promote(generation, None)
+        # Else the old generation, whose vectors still answer, stays until this one has its own.
         return fill

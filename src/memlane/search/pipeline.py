@@ -64,10 +64,18 @@ class Search:
     """Searches one store."""
 
     def __init__(
-        self, store: Store, embedder: Embedder | None, settings: SearchSettings, clock: Clock
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        settings: SearchSettings,
+        clock: Clock,
+        *,
+        rater: Embedder | None = None,
     ) -> None:
+        """`rater` is a fast model that finds the line to show where `embedder` is a slow one."""
         self._store = store
         self._embedder = embedder
+        self._rater = rater or embedder
         self._settings = settings
         self._clock = clock
 
@@ -214,7 +222,7 @@ class Search:
     ) -> tuple[list[Hit], int]:
         """The results to show, and how many were left out because the answer would be too long."""
         weights = dict(zip(keyword.terms, keyword.weights, strict=False))
-        likeness = self._likeness(vector)
+        likeness = self._likeness(request.query, vector)
         fusion = self._weights(keyword, vector)
         hits: list[Hit] = []
         characters = 0
@@ -244,11 +252,16 @@ class Search:
             )
         return hits, len(ranked) - len(hits)
 
-    def _likeness(self, vector: VectorLeg) -> Callable[[str], float] | None:
+    def _likeness(self, wording: str, vector: VectorLeg) -> Callable[[str], float] | None:
         """Rates a line by its likeness to the query, where embedding one costs next to nothing."""
-        embedder, query = self._embedder, vector.query
+        embedder, query = self._rater, vector.query
         if embedder is None or query is None or embedder.worth_caching:
             return None
+        if embedder is not self._embedder:
+            other = embedder.embed_query(wording)
+            if isinstance(other, NoVector):
+                return None
+            query = other
 
         def rate(line: str) -> float:
             embedded = embedder.embed_query(line)

@@ -10,7 +10,7 @@ import click
 
 from ..events import Stage
 from ..search.snippet import find_matches
-from ..values import Explanation, Hit, SearchResult, Status, SyncReport
+from ..values import Building, Explanation, Hit, SearchResult, Status, SyncReport
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -73,7 +73,9 @@ def result_text(result: SearchResult, *, colour: bool) -> str:
     notes = [f"warning: {result.warning}"] if result.warning else []
     if result.stale and not result.warning:
         notes.append("note: another process is indexing; newer changes are not in these results")
-    if result.partial:
+    if result.building:
+        notes.append(f"note: {_building_text(result.building, result.model)}")
+    elif result.partial:
         notes.append("note: the index is not complete yet")
     if result.totals.dropped_by_size:
         notes.append(
@@ -121,6 +123,8 @@ def status_text(status: Status) -> str:
         ("Up to date", "yes" if not status.dirty else f"no, {status.pending} files differ (memlane index)"),
     ]
     lines = [f"{name:<13} {value}" for name, value in rows]
+    if status.building:
+        lines.append(f"{'Building':<13} {_building_text(status.building, status.model)}")
     lines += [f"  why: {reason}" for reason in status.provider_reasons]
     lines += [f"  failed: {failure.path}: {failure.reason}" for failure in counts.failed]
     lines += [f"  skipped link: {path}" for path in status.skipped_links]
@@ -206,6 +210,11 @@ def _totals_text(result: SearchResult) -> str:
         f" {totals.dropped_by_score} by score, {totals.dropped_missing_file} whose file is gone;"
         f" index generation {totals.generation}; {times}"
     )
+
+
+def _building_text(building: Building, answering: str | None) -> str:
+    text = f"{building} have vectors; memlane index makes the rest"
+    return text if answering == building.model else f"{text}, {answering} answers until then"
 
 
 def _vectors_text(status: Status) -> str:
