@@ -40,6 +40,7 @@ VISIBLE: dict[str, tuple[object, Observe]] = {
     "enabled": (False, lambda memory: memory.search("tea").why),
     "extraPaths": (["../team"], paths("windmill")),
     "provider": ("none", lambda memory: memory.search("tea").mode),
+    "model": ("e5", lambda memory: memory.status().provider_reasons),
     "store.path": ("{state}/elsewhere-{agentId}.sqlite", lambda memory: synced(memory).status().store_path),
     "store.vector.enabled": (False, lambda memory: synced(memory).status().vector_engine),
     "store.vector.extensionPath": ("/nowhere/vec0", lambda memory: synced(memory).status().vector_engine),
@@ -170,6 +171,6 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
         "store.driver",
         "fallback",
     )
-    later += ("model", "outputDimensionality", "inputType", "queryInputType", "documentInputType")
+    later += ("outputDimensionality", "inputType", "queryInputType", "documentInputType")
     unseen = keys - set(VISIBLE) - elsewhere
     assert {key for key in unseen if not key.startswith(later)} == set()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlane.config import provider_kind
+from memlane.config import bundled_model, provider_kind
 from memlane.errors import ConfigError, UsageError
 
 SEARCH = "agents.defaults.memorySearch"
@@ -225,6 +225,21 @@ def test_an_unknown_provider_names_the_known_ones(machine) -> None:
     assert refused_search(machine, {"fallback": "auto"}).startswith(
         f'{SEARCH}.fallback is "auto"; allowed: local, '
     )
+
+
+def test_an_unknown_bundled_model_names_the_known_ones(machine) -> None:
+    assert refused_search(machine, {"provider": "bundled", "model": "bge-m3"}) == (
+        f'{SEARCH}.model is "bge-m3"; allowed: static, multilingual-e5-small, e5 with the provider bundled'
+    )
+    for name, model in (
+        (None, "static"),
+        ("static", "static"),
+        ("e5", "multilingual-e5-small"),
+        ("bundled/multilingual-e5-small", "multilingual-e5-small"),
+    ):
+        search = machine.search({"provider": "bundled", "model": name}).memory_search
+        assert bundled_model(search.model) == model
+    assert machine.search({"model": "bge-m3"}).memory_search.model == "bge-m3"
 
 
 def test_an_entry_of_models_providers_is_a_provider(machine) -> None:

@@ -54,7 +54,7 @@ def _e5(static: CheckedEmbedder, passed: tuple[str, ...]) -> Choice:
         embedder = CheckedEmbedder(E5Embedder())
     except ProviderUnavailable as error:
         reasons = (f"bundled ({E5}): {error}", f"bundled ({static.model}): takes its place")
-        remedy = f": {error.hint}" if error.hint else ""
+        remedy = f" ({error.hint})" if error.hint else ""
         return Choice(static, (*passed, *reasons), f"{error}{remedy}; the static model answers instead")
     reason = f"bundled ({E5}): configured; {static.model} answers until its vectors are made"
     return Choice(embedder, (*passed, reason), standing_in=static)

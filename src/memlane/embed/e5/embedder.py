@@ -25,7 +25,9 @@ MODEL = "multilingual-e5-small"
 DIMENSIONS = 384
 Engine = Literal["auto", "numpy", "onnxruntime"]
 _NO_WORDS = NoVector("the text holds no word")
-_UNRELATED_COSINE = 0.0
+_UNRELATED_COSINE = 0.09
+"""Between the median (0.086) and the mean (0.095) of 20,000 pairs of a question and a passage, drawn at
+random from four evaluation sets in English, Korean, Chinese and Spanish; without the map they lie at 0.74."""
 
 
 class Encoder(Protocol):
