@@ -15,6 +15,7 @@ import sys
 from array import array
 from binascii import crc32
 from collections.abc import Mapping, Sequence
+from functools import cache
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,6 +100,12 @@ class StaticModel:
         return vectors
 
 
+@cache
+def packaged_model() -> StaticModel:
+    """The model inside the package, loaded once: its files never change while a process runs."""
+    return StaticModel(MODEL_FOLDER)
+
+
 class BundledEmbedder:
     """The bundled model as a provider."""
 
@@ -109,8 +116,9 @@ class BundledEmbedder:
     worth_caching = False
     unrelated_cosine = _UNRELATED_COSINE
 
-    def __init__(self, folder: Path = MODEL_FOLDER) -> None:
-        self._static = StaticModel(folder)
+    def __init__(self, folder: Path | None = None) -> None:
+        """`folder` holds the model's files; those of the package unless given."""
+        self._static = StaticModel(folder) if folder else packaged_model()
         self._verified = False
 
     @property

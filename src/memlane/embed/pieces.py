@@ -6,6 +6,7 @@ log-probability is highest (Viterbi over the unigram model: Kudo 2018, "Subword 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from array import array
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,14 @@ _UNSPACED = (
     (0xF900, 0xFB00),
     (0x20000, 0x110000),
 )
+
+
+_WORD = re.compile(r"\S+")
+
+
+def normal_form(text: str) -> str:
+    """The text as it is segmented: compatibility-normalised, in lower case."""
+    return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
 
 
 def _is_unspaced(character: str) -> bool:
@@ -55,6 +64,8 @@ class Vocabulary:
         self._raw = b"\n" + pieces
         self._scores = scores
         self._ids: dict[str, int] | None = None
+        self._strings: list[str] = []
+        """The pieces by id, once the table is loaded."""
         self._longest = 0
         self._characters = _WordCharacters()
         self._segmented: dict[str, tuple[int, ...]] = {}
@@ -73,9 +84,23 @@ class Vocabulary:
 
     def words(self, text: str) -> list[str]:
         """Lower-cased, compatibility-normalised runs of letters, marks and digits."""
-        if not text.isascii():
-            text = unicodedata.normalize("NFKC", text)
-        return text.lower().translate(self._characters).split()
+        return normal_form(text).translate(self._characters).split()
+
+    def spans(self, text: str) -> list[tuple[int, int, int]]:
+        """The text's pieces with their places: (id, start, end) in the text's `normal_form`."""
+        found: list[tuple[int, int, int]] = []
+        for match in _WORD.finditer(normal_form(text).translate(self._characters)):
+            word, place = match.group(), match.start()
+            pieces = self._segmented.get(word) or self._segment(word)
+            if len(pieces) == 1 and not self._strings:
+                found.append((pieces[0], place, match.end()))
+                continue
+            at = 0
+            for piece in pieces:
+                string = self._strings[piece].removeprefix(WORD_START)
+                at = word.index(string, at) + len(string)  # unknown characters between are passed over
+                found.append((piece, place + at - len(string), place + at))
+        return found
 
     def _segment(self, word: str) -> tuple[int, ...]:
         marked = word if _is_unspaced(word[0]) else WORD_START + word
@@ -101,6 +126,7 @@ class Vocabulary:
                 )
             self._longest = max(map(len, pieces))
             self._ids = dict(zip(pieces, range(len(pieces)), strict=True))
+            self._strings = pieces
         return self._ids
 
     def _viterbi(self, word: str) -> tuple[int, ...]:

@@ -129,6 +129,11 @@ def stored_passages(connection: apsw.Connection, chunks: Sequence[int]) -> dict[
     return {row[0]: _passage(row) for row in rows}
 
 
+def stored_pieces(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, bytes]:
+    """The packed vocabulary pieces of these chunks."""
+    return dict(select(connection, f"SELECT id, pieces FROM chunks WHERE id IN ({_marks(chunks)})", *chunks))  # noqa: S608
+
+
 def _passage(row: Row) -> Passage:
     chunk, path, location, source, start_line, end_line, heading, text, day, evergreen, mtime_ns = row
     return Passage(

@@ -17,7 +17,7 @@ import apsw
 
 from ..disk import create_private, writer_lock
 from ..errors import StoreBusy, StoreCorrupt, StoreError
-from .schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION, TABLES
+from .schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION, TABLES, UPGRADES
 
 _HEADER = b"SQLite format 3\x00"
 _BUSY_MILLISECONDS = 10_000
@@ -247,6 +247,8 @@ class Database:
                 f"the index {self.path} was made by a newer version of Memlane (format {version})",
                 hint="upgrade Memlane, or move the file away to have it rebuilt",
             )
+        if version < SCHEMA_VERSION:
+            self._upgrade(connection)
         if self.read_only or not select(connection, "SELECT 1 FROM notes WHERE key = ?", _UNSETTLED):
             return
         try:
@@ -257,6 +259,24 @@ class Database:
                 connection.execute("DELETE FROM notes WHERE key = ?", (_UNSETTLED,))
         except StoreBusy:
             return  # the pass is still going on in another process
+
+    def _upgrade(self, connection: apsw.Connection) -> None:
+        """Bring a file that an older version made to the present format."""
+        if self.read_only:
+            raise StoreError(
+                f"the index {self.path} was made by an older version of Memlane and cannot be written",
+                hint="make it writable, or set another store.path",
+            )
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # Asked again within the transaction: another process may have been quicker.
+            for version in range(int(select_value(connection, "PRAGMA user_version")), SCHEMA_VERSION):
+                connection.execute(UPGRADES[version])
+                connection.execute(f"PRAGMA user_version = {version + 1}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
 
     def _is_fresh(self) -> bool:
         """Whether there is nothing at the path yet.

@@ -14,15 +14,23 @@ from collections.abc import Mapping
 
 from .analyze import ANALYZER_VERSION
 
-FORMAT = 1
+FORMAT = 2
 """Raised when stored rows change their meaning."""
+PIECES_OF = "26074ab3"
+"""The revision of the embedded model in whose vocabulary the pieces of a chunk are."""
 DIGEST_BYTES = 16
 
 
 def layout_identity(*, chunk_tokens: int, chunk_overlap: int) -> str:
     """The identity of a generation."""
     return json.dumps(
-        {"format": FORMAT, "analyzer": ANALYZER_VERSION, "tokens": chunk_tokens, "overlap": chunk_overlap},
+        {
+            "format": FORMAT,
+            "analyzer": ANALYZER_VERSION,
+            "pieces": PIECES_OF,
+            "tokens": chunk_tokens,
+            "overlap": chunk_overlap,
+        },
         sort_keys=True,
     )
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 APPLICATION_ID = 0x4D4C4958  # "MLIX"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+UPGRADES = {1: "ALTER TABLE chunks ADD COLUMN pieces BLOB NOT NULL DEFAULT x''"}
+"""What brings a file of an older format to the next one."""
 # Pages of 8 kB hold five 384-number vectors with little waste; 4 kB ones hold two and waste a quarter.
 PAGE_SIZE = 8192
 
@@ -30,7 +32,7 @@ CREATE UNIQUE INDEX file_by_path ON files (generation, source, path);
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     file INTEGER NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
-    heading TEXT NOT NULL, text TEXT NOT NULL, digest BLOB NOT NULL
+    heading TEXT NOT NULL, text TEXT NOT NULL, digest BLOB NOT NULL, pieces BLOB NOT NULL
 ) STRICT;
 CREATE INDEX chunk_by_file ON chunks (file);
 CREATE INDEX chunk_by_digest ON chunks (digest);

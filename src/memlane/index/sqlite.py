@@ -103,6 +103,11 @@ class SqliteStore:
                 return {}
             return exact_cosines(query, candidates.stored_vectors(connection, space.id, chunks))
 
+    def pieces(self, chunks: Sequence[int]) -> dict[int, bytes]:
+        """The packed vocabulary pieces of these chunks."""
+        with self._database.reading() as connection:
+            return candidates.stored_pieces(connection, chunks)
+
     def passages(self, chunks: Sequence[int]) -> dict[int, Passage]:
         """The stored chunks with these ids; ids that are gone are left out."""
         with self._database.reading() as connection:

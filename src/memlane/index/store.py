@@ -70,6 +70,8 @@ class IndexedChunk(Value, frozen=True):
     heading_terms: str
     """Terms joined by spaces."""
     body_terms: str
+    pieces: bytes = b""
+    """The pieces of the text in the embedded model's vocabulary, packed; for late interaction."""
 
 
 class ReplaceFile(Value, frozen=True):
@@ -188,6 +190,10 @@ class Store(Protocol):
 
     def cosines(self, query: Vector, chunks: Sequence[int]) -> dict[int, float]:
         """The cosine of these chunks with the query, where they have a vector."""
+        ...
+
+    def pieces(self, chunks: Sequence[int]) -> dict[int, bytes]:
+        """The packed vocabulary pieces of these chunks."""
         ...
 
     def passages(self, chunks: Sequence[int]) -> dict[int, Passage]:

@@ -7,7 +7,6 @@ double precision, so that both give the same results in the same order.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.util import find_spec
 from itertools import islice
 from operator import mul
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Protocol
 import apsw
 
 from ..embed.base import Vector, dimensions_of, unpack
+from ..embed.sqlite_vec import load_vector_functions, packaged_extension
 
 SLACK = 16
 """How many more candidates than asked an engine proposes: float32 sums of the engines differ in the last
@@ -90,25 +90,11 @@ def load_engine(
     if not enabled:
         return InProcessEngine(), ""
     try:
-        path = extension or packaged_extension()
-        connection.enable_load_extension(True)
-        try:
-            connection.load_extension(str(path))
-        finally:
-            connection.enable_load_extension(False)
-        connection.execute("SELECT vec_distance_l2(?, ?)", (b"\0\0\0\0", b"\0\0\0\0")).fetchall()
+        load_vector_functions(connection, extension or packaged_extension())
     except (apsw.Error, OSError) as error:
         what = f"memorySearch.store.vector.extensionPath {extension}" if extension else "sqlite-vec"
         return InProcessEngine(), f"{what} cannot be used ({error}); vectors are compared in process"
     return SqliteVecEngine(), ""
-
-
-def packaged_extension() -> Path:
-    """Where the sqlite-vec package keeps its library. Never imports the package: it brings numpy."""
-    spec = find_spec("sqlite_vec")
-    if spec is None or not spec.submodule_search_locations:
-        raise OSError("the package sqlite-vec is not installed")
-    return Path(spec.submodule_search_locations[0]) / "vec0"
 
 
 def exact_cosines(query: Vector, rows: Iterable[tuple[int, Vector]]) -> dict[int, float]:

@@ -43,14 +43,15 @@ class FileWriter:
         for chunk in chunks:
             row = select_value(
                 self._connection,
-                "INSERT INTO chunks (file, start_line, end_line, heading, text, digest)"
-                " VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+                "INSERT INTO chunks (file, start_line, end_line, heading, text, digest, pieces)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
                 file,
                 chunk.start_line,
                 chunk.end_line,
                 chunk.heading,
                 chunk.text,
                 chunk.digest,
+                chunk.pieces,
             )
             self._connection.execute(
                 f"INSERT INTO {self._terms} (rowid, heading, body) VALUES (?, ?, ?)",  # noqa: S608

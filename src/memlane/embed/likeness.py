@@ -1,0 +1,115 @@
+"""How alike single pieces of the embedded model's vocabulary are: what late interaction is made of.
+
+A passage's one vector says what it is about as a whole. Compared piece by piece, the one line that answers a
+question is found in a long passage, too (Khattab & Zaharia 2020, "ColBERT", does so with a transformer's
+vectors; here each piece has one vector, whatever stands around it).
+
+Nothing is embedded when a query comes: the index keeps the ids of each passage's pieces, and the table of the
+model gives their vectors.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import zlib
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .sqlite_vec import load_vector_functions, packaged_extension
+
+if TYPE_CHECKING:
+    import apsw
+
+    from .bundled import StaticModel
+
+_DIGITS = 5
+"""Cosines are rounded to so many digits: the two ways of computing them agree to the seventh."""
+
+
+def pack_pieces(pieces: Sequence[int]) -> bytes:
+    """Piece ids in the form in which the index keeps them."""
+    numbers = array("I", pieces)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return zlib.compress(numbers.tobytes(), 1)
+
+
+def unpack_pieces(packed: bytes) -> Sequence[int]:
+    """The piece ids again; none where none were kept."""
+    numbers = array("I")
+    if packed:
+        numbers.frombytes(zlib.decompress(packed))
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
+
+class PieceLikeness:
+    """Cosines between pieces of the embedded model.
+
+    By numpy in a process that has it loaded already, else by sqlite-vec on an in-memory database: importing
+    numpy takes longer than all of a search.
+    """
+
+    def __init__(self, model: StaticModel) -> None:
+        self._model = model
+        self._connection: apsw.Connection | None = None
+
+    def weights(self, pieces: Sequence[int]) -> list[float]:
+        """How much each piece tells by itself: the length of its vector, near 0 for the commonest."""
+        return [self._model.scales[piece] * math.hypot(*self._row(piece)) for piece in pieces]
+
+    def cosines(self, query: Sequence[int], passages: Sequence[int]) -> list[list[float]]:
+        """For each piece of the query its cosine with each of the others."""
+        if not query or not passages:
+            return [[] for _ in query]
+        if "numpy" not in sys.modules and (connection := self._vector_database()) is not None:
+            return self._by_sqlite(connection, query, passages)
+        return self._by_numpy(query, passages)
+
+    def _row(self, piece: int) -> memoryview:
+        width = self._model.dimensions
+        return self._model.rows[piece * width : (piece + 1) * width]
+
+    def _by_numpy(self, query: Sequence[int], passages: Sequence[int]) -> list[list[float]]:
+        import numpy as np
+
+        table = np.frombuffer(self._model.rows, np.int8).reshape(-1, self._model.dimensions)
+
+        def unit(pieces: Sequence[int]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+            rows = table[np.asarray(pieces)].astype(np.float32)
+            return rows / np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
+
+        found: list[list[float]] = np.round(unit(query) @ unit(passages).T, _DIGITS).tolist()
+        return found
+
+    def _by_sqlite(
+        self, connection: apsw.Connection, query: Sequence[int], passages: Sequence[int]
+    ) -> list[list[float]]:
+        width = self._model.dimensions
+        rows = b"".join(map(self._row, passages))
+        places = json.dumps(list(range(1, len(rows), width)))
+        statement = (
+            f"SELECT round(coalesce(1 - vec_distance_cosine(vec_int8(substr(?1, value, {width})), vec_int8(?2)),"
+            f" 0), {_DIGITS}) FROM json_each(?3)"
+        )
+        return [
+            [cosine for (cosine,) in connection.execute(statement, (rows, bytes(self._row(piece)), places))]
+            for piece in query
+        ]
+
+    def _vector_database(self) -> apsw.Connection | None:
+        """An empty database with sqlite-vec's functions; None where the extension cannot be loaded."""
+        if self._connection is None:
+            import apsw
+
+            connection = apsw.Connection(":memory:")
+            try:
+                load_vector_functions(connection, packaged_extension())
+            except (apsw.Error, OSError):
+                return None
+            self._connection = connection
+        return self._connection
