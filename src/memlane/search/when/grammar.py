@@ -1,0 +1,182 @@
+"""The tables of phrases, made ready for reading. Each language is compiled when a query first needs it. Pure."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import chain
+from typing import Any
+
+from ...index.dates import MONTHS
+from ...values import Value
+from . import eastern, western
+from .words import folded
+
+TABLES = {
+    "en": western.ENGLISH,
+    "es": western.SPANISH,
+    "fr": western.FRENCH,
+    "de": western.GERMAN,
+    "pt": western.PORTUGUESE,
+    "it": western.ITALIAN,
+    "nl": western.DUTCH,
+    "ru": western.RUSSIAN,
+    "zh": eastern.CHINESE,
+    "ja": eastern.JAPANESE,
+    "ko": eastern.KOREAN,
+}
+UNSPACED = ("zh", "ja", "ko")
+_UNITS = ("day", "week", "month", "quarter", "year", "weekend")
+_SOME = ((1, 3), (2, 5), (3, 7))
+"""What "a couple", "a few" and "several" reach over."""
+_LISTS = frozenset(
+    {*_UNITS, "triggers", "years", "numbers", "some", "weekdays", "seasons", "months", "doubtful", "signs"}
+)
+
+Node = dict[Any, Any]
+"""A step in a phrase: by word or `{class}` to the next; at `None`, the operation that a phrase asks for."""
+
+
+class Operation(Value, frozen=True):
+    """What a phrase asks for."""
+
+    verb: str
+    """`shift`, or as the tables name it."""
+    count: int = 0
+    unit: str | None = None
+    weekday: int | None = None
+    sign: bool = False
+    """Only where a sign of the language stands elsewhere."""
+    lower: bool = False
+    """Only where it is written in lower case."""
+
+
+class Language(Value, frozen=True):
+    """One language's table."""
+
+    phrases: Node
+    classes: dict[str, tuple[tuple[str, Any], ...]]
+    """Which classes a word belongs to, each with what it stands for."""
+    known: dict[str, None]
+    """The pieces that words of a script without spaces are cut into."""
+    longest: int
+    signs: frozenset[str]
+
+
+class Triggers(Value, frozen=True):
+    """What must stand in a query for a language to be looked at."""
+
+    words: dict[str, tuple[str, ...]]
+    """The languages of each word."""
+    beside_years: dict[str, tuple[str, ...]]
+    """The same, of words that count beside a year or a date in numbers."""
+    pieces: tuple[tuple[str, tuple[str, ...]], ...]
+    """Pieces of text by language, of scripts without spaces."""
+
+
+@cache
+def triggers() -> Triggers:
+    """The triggers of all languages."""
+    words: dict[str, list[str]] = {}
+    beside: dict[str, list[str]] = {}
+    pieces = []
+    for code, table in TABLES.items():
+        lists = _lists(table)
+        if code in UNSPACED:
+            pieces.append((code, tuple(lists["triggers"])))
+            continue
+        names = chain(lists["weekdays"], lists.get("seasons", ()), lists.get("months", ()), MONTHS[code].split())
+        for word in chain(lists["triggers"], *(name.split("|") for name in names)):
+            words.setdefault(folded(word), []).append(code)
+        for word in lists["years"]:
+            beside.setdefault(word, []).append(code)
+    return Triggers(
+        words={word: tuple(codes) for word, codes in words.items()},
+        beside_years={word: tuple(codes) for word, codes in beside.items()},
+        pieces=tuple(pieces),
+    )
+
+
+@cache
+def language(code: str) -> Language:
+    """A language's table, compiled."""
+    table = folded(TABLES[code])
+    lists = _lists(table)
+    classes = _classes(code, lists)
+    phrases: Node = {}
+    literals: set[str] = set()
+    for name, content in _lines(table):
+        if name not in _LISTS:
+            operation = _operation(name)
+            for phrase in content.split(" / "):
+                literals.update(_add(phrases, phrase.split(), operation))
+    known = dict.fromkeys(sorted({*literals, *classes}) if code in UNSPACED else ())
+    return Language(
+        phrases=phrases,
+        classes=classes,
+        known=known,
+        longest=max(map(len, known), default=0),
+        signs=frozenset(lists.get("signs", ())),
+    )
+
+
+def _lines(table: str) -> list[tuple[str, str]]:
+    lines = table.strip().replace("\n    ", " ").split("\n")
+    return [(name, content) for name, _, content in (line.partition(": ") for line in lines)]
+
+
+def _lists(table: str) -> dict[str, list[str]]:
+    return {name: content.split() for name, content in _lines(table) if name in _LISTS}
+
+
+def _classes(code: str, lists: dict[str, list[str]]) -> dict[str, tuple[tuple[str, Any], ...]]:
+    classes: dict[str, tuple[tuple[str, Any], ...]] = {}
+
+    def add(words: str, name: str, value: Any) -> None:
+        for word in words.split("|"):
+            if word != "_":
+                classes[word] = (*classes.get(word, ()), (name, value))
+
+    for number, words in enumerate(lists.get("numbers", ()), start=1):
+        add(words, "n", (number, number))
+    for reach, words in zip(_SOME, lists["some"], strict=False):
+        add(words, "some", reach)
+    for unit in _UNITS:
+        for word in lists.get(unit, ()):
+            add(word, "unit", unit)
+    for number, words in enumerate(lists["weekdays"]):
+        add(words, "weekday", number)
+    for number, words in enumerate(lists.get("seasons", ())):
+        add(words, "season", number)
+    doubtful = frozenset(lists.get("doubtful", ()))
+    for names in (*folded(MONTHS.get(code, "")).split("\n"), " ".join(lists.get("months", ()))):
+        for number, words in enumerate(names.split(), start=1):
+            for word in words.split("|"):
+                add(word, "maybe" if word in doubtful else "month", number)
+    return classes
+
+
+def _operation(name: str) -> Operation:
+    sign, lower = name.endswith(" ?"), name.endswith(" ^")
+    verb, *rest = name.rstrip(" ?^").split()
+    number = int(rest.pop(0)) if rest and rest[0].lstrip("+-").isdecimal() else None
+    if verb.lstrip("+-").isdecimal():
+        verb, number = "shift", int(verb)
+    unit = rest[0] if rest and rest[0] in _UNITS else None
+    day = int(rest[1]) if rest and rest[0] == "weekday" else None
+    return Operation(verb=verb, count=number or 0, unit=unit, weekday=day, sign=sign, lower=lower)
+
+
+def _add(node: Node, phrase: list[str], operation: Operation) -> set[str]:
+    """Write a phrase into the tree; gives its words."""
+    if not phrase:
+        node.setdefault(None, operation)
+        return set()
+    first, *rest = phrase
+    found: set[str] = set()
+    if first.endswith("?"):
+        found |= _add(node, rest, operation)
+    for step in first.rstrip("?").split("|"):
+        found |= _add(node.setdefault(step, {}), rest, operation)
+        if not step.startswith("{"):
+            found.add(step)
+    return found
