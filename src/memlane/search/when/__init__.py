@@ -108,7 +108,7 @@ def _periods(text: str, found: list[Reading]) -> tuple[Period, ...]:
             chosen.append(reading)
     chosen.sort(key=lambda one: one.start)
     kept: dict[Span, Period] = {}
-    for reading, following in zip(chosen, [*chosen[1:], None], strict=True):
+    for reading, following in zip(chosen, [*chosen, None][1:], strict=False):
         beside = following and following.span and text[reading.end : following.start].strip(" ,(（、") == ""
         if reading.span and not (beside and not reading.whole):
             start, end = reading.span

@@ -50,7 +50,8 @@ written: {weekday} / {m} 月 初|底|份|中旬|上旬|下旬? / {m} 月 {day} �
     / {year} 年 {m} 月 {day} 日|号 / {year} 年 的? {season}
 none: 目前 / 以前 / 之前 / 日本 / 马上 / 后天 性|的|免疫|形成|培养|努力|因素 / 今天下 / 每 个? {unit}|{weekday}|{season} / 每年 / 每年 {m} 月
     / 先天 / 半天 / 生日 / 节日 / 周年 / 月亮 / 月球 / 周围 / 一周年 / 前天下 / 上年纪 / 公元 {n} 年 / 今日 头条 / 明日 之
-    / 以上 / 以下 / 早上 / 晚上 / 地下 / 天下 / 下周期 / 上周期 / 前后 / 月份 / 年代
+    / 以上 / 以下 / 早上 / 晚上 / 地下 / 天下 / 下周期 / 上周期 / 前后 / 月份 / 年代 / 五月天 / 上 天|日 / 下 天|日 / 这 天
+    / {n} 年 {m} 月 / {n} 年 {m} 月 {day} 日|号 / 哪 {n} {unit} 前|之前|以前|后|之后|以后? / {year} 年 以前|之前|前
 """
 
 JAPANESE = """
@@ -97,7 +98,8 @@ ahead: {n} {unit} 後
 written: {weekday} / {m} 月 / {m} 月 {day} 日 / {year} 年 / {year} 年 の? {m} 月 / {year} 年 {m} 月 {day} 日
     / {year} 年 の {season}
 none: 日本 / 毎年 / 毎年 {m} 月 / 毎週 {weekday} / 毎週 / 毎月 / 毎日 / 明日香 / 今日的 / 今日性 / 紀元前 {n} 年 / 一日中 / 昨日今日
-    / 生年月日 / 年月日 / 曜日 / 前後 / 年代 / 今日子
+    / 生年月日 / 年月日 / 曜日 / 前後 / 年代 / 今日子 / 五月雨 / 五月病 / {n} 年 {m} 月
+    / {n} 年 {m} 月 {day} 日 / 何 {unit} 前|後? / {year} 年 以前
 """
 
 KOREAN = """
@@ -123,7 +125,7 @@ seasons: 봄 여름 가을 겨울
 -1 year: 작년 / 지난해
 -2 year: 재작년
 +1 year: 내년
-0 weekend: 주말 에
+written weekend: 주말 에
 -1: 지난|저번 {unit} / 지난|저번 {weekday} / 지난|저번 {m} 월 / 지난|작년 {season}
 -2: 지지난|저저번 {unit}
 0: 이번|금 {unit} / 이번 {weekday} / 이번|올 {season}
@@ -146,7 +148,8 @@ ago 1 week: 일주일 전
 within: 지난|최근|요|과거 {n} {unit} / 지난|최근|요|과거 {some} {unit}
 within 1 week: 지난|최근 일주일
 ahead: {n} {unit} 후|뒤
-written: {weekday} / {m} 월 / {m} 월 {day} 일 / {year} 년 / {year} 년 의|에? {m} 월 / {year} 년 {m} 월 {day} 일 / {year} 년 {season}
+written: {weekday} / {m} 월 / {m} 월 {day} 일 / {year} 년 / {year} 년 의|에? {m} 월 / {year} 년 {m} 월 {day} 일
+    / {year} 년 {season}
 none: 오늘날 / 그제야 / 그제서야 / 내일모레 / 매주 {weekday} / 매년 {m} 월 / 매년 / 매월 / 매주 / 지난번 / 이번엔 / 다음날
-    / {n} 개월 / 기원전 {n} 년
+    / {n} 개월 / 기원전 {n} 년 / {year} 년 이전
 """

@@ -82,9 +82,11 @@ def triggers() -> Triggers:
     for code, table in TABLES.items():
         lists = _lists(table)
         if code in UNSPACED:
-            pieces.append((code, tuple(lists["triggers"])))
+            pieces.append((code, tuple(map(folded, lists["triggers"]))))
             continue
-        names = chain(lists["weekdays"], lists.get("seasons", ()), lists.get("months", ()), MONTHS[code].split())
+        names = chain(
+            lists["weekdays"], lists.get("seasons", ()), lists.get("months", ()), MONTHS[code].split()
+        )
         for word in chain(lists["triggers"], *(name.split("|") for name in names)):
             words.setdefault(folded(word), []).append(code)
         for word in lists["years"]:

@@ -31,7 +31,9 @@ def numeric_spans(text: str) -> Iterator[tuple[int, int, Span]]:
     """Each date, month or quarter in numbers: where it starts and ends in the text, and its span of days."""
     for found in _PATTERN.finditer(text):
         try:
-            span = _span({name: int(part) for name, part in found.groupdict().items() if name != "dash" and part})
+            span = _span(
+                {name: int(part) for name, part in found.groupdict().items() if name != "dash" and part}
+            )
         except ValueError:
             continue
         if span:

@@ -17,6 +17,10 @@ _ARTICLE = 3
 """One word of up to so many letters may stand between `since` and its date."""
 
 
+_BETWEEN = 1
+"""So many words may stand between two dates of one year."""
+
+
 class Reading(Value, frozen=True):
     """A phrase that was read: where it starts and ends in the text, and what it means."""
 
@@ -37,7 +41,9 @@ class _Phrase(Value, frozen=True):
     values: dict[str, Any]
 
 
-def readings(text: str, original: str, language: Language, dates: Mapping[int, Span], today: date) -> list[Reading]:
+def readings(
+    text: str, original: str, language: Language, dates: Mapping[int, Span], today: date
+) -> list[Reading]:
     """The phrases of a language in a text.
 
     Args:
@@ -57,6 +63,8 @@ def readings(text: str, original: str, language: Language, dates: Mapping[int, S
         if not _holds(phrase, said, original, language):
             continue
         following = phrases[index] if index < len(phrases) else None
+        if following and following.first - phrase.last <= _BETWEEN:
+            phrase = _with_year_of(phrase, following)
         try:
             if phrase.operation.verb not in {"since", "before", "after"}:
                 span, exact = _meaning(phrase.operation, phrase.values, today)
@@ -72,9 +80,26 @@ def readings(text: str, original: str, language: Language, dates: Mapping[int, S
     return found
 
 
+def _with_year_of(phrase: _Phrase, following: _Phrase) -> _Phrase:
+    """The first of two dates with the year of the second: `between August 11 and August 15, 2023`."""
+    values = phrase.values
+    parts = {"month", "day", "year"}
+    if (
+        following.values.keys() == parts
+        and parts - values.keys() == {"year"}
+        and values["month"] <= following.values["month"]
+    ):
+        return _Phrase(
+            phrase.first, phrase.last, phrase.operation, {**values, "year": following.values["year"]}
+        )
+    return phrase
+
+
 def _reading(first: _Phrase, last: _Phrase, said: list[Word], span: Span | None, exact: bool) -> Reading:
     whole = first.operation.verb != "written" or set(last.values) != {"weekday"}
-    return Reading(start=said[first.first][1], end=said[last.last - 1][2], span=span, exact=exact, whole=whole)
+    return Reading(
+        start=said[first.first][1], end=said[last.last - 1][2], span=span, exact=exact, whole=whole
+    )
 
 
 def _phrases(said: list[Word], language: Language, dates: Mapping[int, Span]) -> Iterator[_Phrase]:
@@ -127,7 +152,8 @@ def _classes(word: Word, language: Language, dates: Mapping[int, Span]) -> list[
         found.append(("{day}", number))
     if len(text) <= 2 and 1 <= number <= 12:
         found.append(("{m}", number))
-    if len(text) == 4 and 1900 <= number < 2100:
+    # Behind a year of older days stands 年; a bare number of four digits is as often something else.
+    if len(text) == 4 and (1000 if language.known else 1900) <= number < 2100:
         found.append(("{year}", number))
     return found
 
@@ -175,6 +201,9 @@ def _meaning(operation: Operation, values: Values, today: date) -> tuple[Span | 
     reach: tuple[int, int] = values.get("n") or (count, count)
     if operation.weekday is not None:
         values = {**values, "weekday": operation.weekday}
+    if verb == "written" and operation.unit == "weekend":
+        this = spans.unit_around(today, unit)
+        return (this if this[0] <= today else spans.unit_around(today, unit, -1)), False
     if verb == "written":
         return _written(values, today)
     if verb == "shift":
@@ -205,7 +234,11 @@ def _shifted(count: int, unit: str, values: Values, today: date) -> tuple[Span |
         return spans.weekday(today, values["weekday"], count), True
     if unit:
         return spans.unit_around(today, unit, count), True
-    first = spans.month_of(today.year, values["month"]) if "month" in values else spans.season(today.year, values["season"])
+    first = (
+        spans.month_of(today.year, values["month"])
+        if "month" in values
+        else spans.season(today.year, values["season"])
+    )
     if count:
         # The last one that is over, the next one to begin.
         years = range(today.year, today.year + 2) if count > 0 else range(today.year, today.year - 3, -1)

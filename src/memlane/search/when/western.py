@@ -10,7 +10,8 @@ A line is `name: content`. Vocabulary comes first:
 - `doubtful`: months that are as often another word, read as `{maybe}` rather than `{month}`;
 - `signs`: words that show that a text is in this language.
 
-Every other line is an operation with the phrases that ask for it, between slashes. A phrase is words, classes in
+Every other line is an operation with the phrases that ask for it, between slashes. A phrase is words,
+    classes in
 braces (`{n}` a number, `{some}`, `{unit}`, `{day}` and `{m}` a day and month in digits, `{year}`, …),
 alternatives with `|`, and `?` behind what may be missing. The longest phrase at a place wins, and a word of
 the phrase over a class. The operations:
@@ -30,7 +31,8 @@ the phrase over a class. The operations:
 from __future__ import annotations
 
 ENGLISH = """
-triggers: today tonight yesterday tomorrow last past previous this next ago weekend morning afternoon evening night
+triggers: today tonight yesterday tomorrow last past previous this next ago weekend morning afternoon
+    evening night
 years: in of during since before after early late mid year until on
 numbers: a|an|one two three four five six seven eight nine ten eleven twelve
 some: couple few several
@@ -49,44 +51,53 @@ doubtful: may march jan feb mar apr jun jul aug sep sept oct nov dec
 -2 day: the? day before yesterday
 +1 day: tomorrow
 +2 day: the? day after tomorrow
-0 weekend: this weekend / over|at the weekend
+0 weekend: this weekend
+written weekend: over|at the weekend
 -1: last|previous {unit} / last {weekday} / this? past {weekday} / last {season}
-    / last {month}|may|march|jan|feb|aug|sept|oct|nov|dec
+    / last {month}|{maybe}
 -2: the? {unit} before last / {weekday} before last
-0: this {unit} / this {weekday} / this {month}|may|march / this {season}
-+1: next|following {unit} / next {weekday} / next {month}|may|march / next {season}
+0: this {unit} / this {weekday} / this {month}|{maybe} / this {season}
++1: next|following {unit} / next {weekday} / next {month}|{maybe} / next {season}
 in -1 week: last week on? {weekday} / {weekday} of? last week
 in 0 week: {weekday} of? this week
 in -1 year: last year in? {month}|{maybe} / in? {month}|{maybe} of? last year
     / last year on {month}|{maybe} {day} st|nd|rd|th? / in? the? {season} of? last year
-in 0 year: in? {month}|may|march of? this year
+in 0 year: in? {month}|{maybe} of? this year
 ago: about|around|some|roughly? {n} {unit} ago / a? {some} of? {unit} ago / {n} {unit} back
 ago 1 day: the other night
-within 1: in|over|during|within|for the? last|past {unit} / the past {unit}
+within 1: in|over|during|within|for the last|past {unit} / the|this? past {unit}
 within: last|past|previous {n} {unit} / last|past a? {some} of? {unit}
 ahead: {n} {unit} from now
 written: on|since {weekday} morning|afternoon|evening|night? / {weekday} morning|afternoon|evening|night
-    / in|during|of|early|late|mid the? {month}
-    / in|during|of|early|late|mid {maybe} / on? {weekday}? the? {month} the? {day} st|nd|rd|th? {year}?
-    / on? {weekday}? {month}|{maybe} {year} / {weekday}? {maybe} the? {day} st|nd|rd|th {year}?
-    / on? {weekday}? {maybe} {day} {year} / on|since|until|by|before|after|from|of|for|around {maybe} {day}
-    / on? {weekday}? the? {day} st|nd|rd|th of? {month}|{maybe} {year}? / on? {weekday}? {day} {month} {year}?
-    / on? {weekday}? {day} {maybe} {year} / {day} of {maybe} / on {day} {maybe}
+    / in|during|of|early|late|mid the? {month} / in|during|of|early|late|mid {maybe}
+    / on|in|during|of|by|until|from|around|for? the? {weekday}? {month} the? {day} st|nd|rd|th? {year}?
+    / on|in|during|of|by|until|from|around|for? the? {weekday}? {maybe} the? {day} st|nd|rd|th {year}?
+    / on|in|during|of|by|until|from|around|for? the? {weekday}? {maybe} {day} {year}
+    / on|since|until|by|before|after|from|around {weekday}? {maybe} {day}
+    / on|by|until|from|of? {weekday}? the? {day} st|nd|rd|th of? {month}|{maybe} {year}?
+    / on? {weekday}? {day} {month} {year}? / on? {weekday}? {day} {maybe} {year}
+    / {day} of {month}|{maybe} {year}?
+    / on {day} {maybe} / {month}|{maybe} of? {year} / in|during|of|early|late|mid {month}|{maybe} of? {year}
     / in|during|since|of|throughout|early|late|mid|year the? year? {year}
-    / {season} of? {year} / in|during|over the? {season} of? {year}?
-    / in|during|of|early|late|mid the? {month}|{maybe} of? {year} / {month}|{maybe} of {year}
-since: since|starting from?
-before: before / {n}|{some} {unit} before / the {unit} before / the? {weekday} before / a? {some} of? {unit} before
+    / last|first {unit} of the? {month}|{maybe} {year}? / {season} of? {year}
+    / in|during|over the? {season} of? {year}?
+since: since / starting from
+before: before / {n}|{some} {unit} before / the|last {unit} before / the|last? {weekday} before
+    / a? {some} of? {unit} before
 after: after / {n}|{some} {unit} after / the {unit} after / the? {weekday} after / a? {some} of? {unit} after
-none: last day|days / last {unit} of / every|each|per|any {unit} / every|each|any last|other? {weekday}|{month}
+none: last day|days / last {unit} of / every|each|per|any {unit}
+    / every|each|any last|other? {weekday}|{month}
     / every|each {season} / next to / this {unit} of
-    / in {year} words|bytes|bits|ms|tokens|lines|characters|chars|steps|people|dollars|euros|meters|metres|miles
-    / of {year} words|bytes|bits|ms|tokens|lines|characters|chars|steps|people|dollars|euros|meters|metres|miles
+    / in {year}
+    words|bytes|bits|ms|tokens|lines|characters|chars|steps|people|dollars|euros|meters|metres|miles
+    / of {year}
+    words|bytes|bits|ms|tokens|lines|characters|chars|steps|people|dollars|euros|meters|metres|miles
     / in spring boot|framework / in the fall of {month}
 """
 
 SPANISH = """
-triggers: hoy ayer anteayer anoche antier manana hace pasado pasada pasados pasadas ultimo ultima ultimos ultimas
+triggers: hoy ayer anteayer anoche antier manana hace pasado pasada pasados pasadas ultimo ultima ultimos
+    ultimas
     este esta proximo proxima atras
 years: en de desde durante antes despues del
 numbers: un|una|uno dos tres cuatro cinco seis siete ocho nueve diez once doce
@@ -106,18 +117,20 @@ months: _ _ _ _ _ _ _ _ setiembre
 +1 day: manana
 +2 day: pasado manana
 -1 weekend: el? fin de semana pasado|anterior / el? pasado fin de semana / el? ultimo fin de semana
-0 weekend: este fin de semana / el fin de semana
--1: {unit} pasado|pasada|anterior / pasado|pasada {unit} / ultima|ultimo {weekday} / {weekday} pasado
-    / pasado {weekday} / {month} pasado / pasado {month} / {season} pasado|pasada
+0 weekend: este fin de semana
+written weekend: el fin de semana
+-1: {unit} pasado|pasada|anterior / pasado|pasada {unit} / el? ultima|ultimo {weekday}
+    / el? {weekday} pasado / el? pasado {weekday} / {month} pasado / pasado {month} / {season} pasado|pasada
 0: este|esta {unit} / este {weekday} / este {month} / este|esta {season}
-+1: proximo|proxima {unit} / {unit} que viene / {unit} proximo|proxima / proximo {weekday} / {weekday} que viene
-in -1 week: {weekday} de la semana pasada
++1: proximo|proxima {unit} / {unit} que viene / {unit} proximo|proxima / proximo {weekday}
+    / {weekday} que viene
+in -1 week: el? {weekday} de la semana pasada
 in -1 year: en? {month} del ano pasado / {day} de {month} del ano pasado / {season} del ano pasado
 in 0 year: en? {month} de este ano
 ago: hace {n} {unit} / hace un? {some} de? {unit} / {n} {unit} atras
 within: ultimos|ultimas|pasados|pasadas {n} {unit} / desde hace {n} {unit}
 within 1: en|durante el|la ultimo|ultima {unit}
-written: el|este {weekday} / en|durante|de|desde {month} / {month} de|del? {year}
+written: el|este {weekday} / en|durante|de|desde {month} / en|durante|de|desde? {month} de|del? {year}
     / el? {weekday}? el|del? {day} o? de {month} de|del? {year}? / en|durante|desde|ano|de|del el? ano? {year}
     / {season} de|del {year}
 since: desde el|la?
@@ -128,7 +141,8 @@ none: por|de|en? la|cada|una manana / ultimo dia
 """
 
 FRENCH = """
-triggers: hier avant demain aujourd dernier derniere derniers dernieres passe passee prochain prochaine cette ce il soir matin
+triggers: hier avant demain aujourd dernier derniere derniers dernieres passe passee prochain prochaine
+    cette ce il soir matin
 years: en de depuis pendant avant apres annee du le
 numbers: un|une deux trois quatre cinq six sept huit neuf dix onze douze
 some: couple quelques plusieurs
@@ -149,20 +163,23 @@ signs: le les des du que qu j je nous est dans pour avec ce quoi quel quelle ai 
 +1 day: demain
 +2 day: apres demain
 -1 weekend: week end dernier|passe / dernier week end
-0 weekend: ce week end / le week end
+0 weekend: ce week end
+written weekend: le week end
 -1: {unit} dernier|derniere|passe|passee|precedente / {weekday} dernier|passe / {month}|{maybe} dernier
     / {season} dernier
 0: ce|cette {unit} / ce {weekday} / cet {season}
 +1: {unit} prochain|prochaine / prochain|prochaine {unit} / {weekday} prochain
-in -1 week: {weekday} de la semaine derniere
+in -1 week: le? {weekday} de la semaine derniere
 in -1 year: en? {month}|{maybe} de? l annee derniere / en? {month}|{maybe} an dernier
     / en? {month}|{maybe} de? l an dernier / {day} {month}|{maybe} de? l an|annee dernier|derniere
 ago: il y a environ? {n} {unit} / il y a un? {some} de? {unit} / y a {n} {unit}
 within: {n} derniers|dernieres {unit} / depuis {n} {unit} / derniers|dernieres {n}? {unit}
 within 1: au cours du|de dernier|la {unit}
 written: {weekday} / en|depuis|courant|debut|fin|mi {month}|{maybe} / de|d {month} / mois de|d {month}|{maybe}
-    / {month} {year} / le|du|au {weekday}? {day} er? {month}|{maybe} {year}?
-    / {weekday}? {day} er? {month} {year}? / en|depuis|annee|de {year} / l? {season} {year} / {season} de {year}
+    / en|depuis|courant|debut|fin|mi|de|d? {month} {year} / en|depuis|debut|fin {maybe} {year}
+    / le|du|au {weekday}? {day} er? {month}|{maybe} {year}?
+    / {weekday}? {day} er? {month} {year}? / en|depuis|annee|de {year} / l? {season} {year}
+    / {season} de {year}
 written ?: {maybe} {year} / {day} {maybe} {year}?
 since: depuis le|la?
 before: avant le|la? / {n} {unit} avant le|la?
@@ -172,8 +189,10 @@ none: le {weekday} / chaque|tous|par les? {unit}|{weekday}
 """
 
 GERMAN = """
-triggers: heute gestern vorgestern morgen ubermorgen letzte letzten letzter letztes vergangene vergangenen vergangener
-    vergangenes diese diesen dieser dieses diesem vorige vorigen voriges nachste nachsten nachster nachstes vor vorletzte
+triggers: heute gestern vorgestern morgen ubermorgen letzte letzten letzter letztes vergangene vergangenen
+    vergangener
+    vergangenes diese diesen dieser dieses diesem vorige vorigen voriges nachste nachsten nachster nachstes
+    vor vorletzte
     wochenende kommende kommenden
 years: in im seit vor nach jahr von
 numbers: ein|einem|einer|eine|einen zwei drei vier funf sechs sieben acht neun zehn elf zwolf
@@ -192,20 +211,24 @@ months: janner
 -2 day: vorgestern
 +1 day ^: morgen / morgen fruh|abend
 +2 day: ubermorgen
-0 weekend: am wochenende
+written weekend: am wochenende
 -1: letzte|letzten|letzter|letztes|vergangene|vergangenen|vergangenes|vorige|vorigen|voriges {unit}
-    / letzten|vergangenen|vorigen {weekday} / letzten|vergangenen {month} / letzten|vergangenen|letztes {season}
+    / letzten|vergangenen|vorigen {weekday} / letzten|vergangenen {month}
+    / letzten|vergangenen|letztes {season}
 -2: vorletzte|vorletzten|vorletztes {unit}
-0: diese|diesen|dieser|dieses|diesem {unit} / diesen|diesem {weekday} / diesen|diesem {season} / diesen|diesem {month}
+0: diese|diesen|dieser|dieses|diesem {unit} / diesen|diesem {weekday} / diesen|diesem {season}
+    / diesen|diesem {month}
 +1: nachste|nachsten|nachster|nachstes|kommende|kommenden {unit} / nachsten|kommenden {weekday}
 in -1 week: am? {weekday} letzter|letzte|der woche / letzte|vorige woche am? {weekday}
 in -1 year: im? {month} letzten|vergangenen|des|letztes jahres|jahr|letzten jahres?
-    / letztes|vergangenes jahr im {month} / {day} {month} letzten|vergangenen jahres / letzten|letztes jahr im {season}
+    / letztes|vergangenes jahr im {month} / {day} {month} letzten|vergangenen jahres
+    / letzten|letztes jahr im {season}
 ago: vor etwa|ungefahr|rund|ca? {n} {unit} / vor ein? {some} {unit}
 within: letzten|vergangenen|letzte {n} {unit} / seit {n} {unit}
 within 1: in|wahrend der|dem|den letzten|vergangenen {unit}
-written: am {weekday} / im|seit|anfang|ende|mitte {month} / {month} {year}
-    / am|vom|dem|den? {weekday}? den|dem? {day} {month} {year}? / im jahr|jahre {year} / in|seit|jahr|jahre {year}
+written: am {weekday} / im|seit|anfang|ende|mitte {month} / im|seit|anfang|ende|mitte? {month} {year}
+    / am|vom|dem|den? {weekday}? den|dem? {day} {month} {year}? / im jahr|jahre {year}
+    / in|seit|jahr|jahre {year}
     / im? {season} {year}
 since: seit dem?
 before: vor dem? / {n} {unit} vor dem?
@@ -215,7 +238,8 @@ none: guten|am|jeden|den|der|einem|diesen|eines morgen / jeden|jede|jedes|pro {u
 """
 
 PORTUGUESE = """
-triggers: hoje ontem anteontem amanha passado passada passados passadas ultimo ultima ultimos ultimas este esta neste
+triggers: hoje ontem anteontem amanha passado passada passados passadas ultimo ultima ultimos ultimas este
+    esta neste
     nesta deste desta proximo proxima ha atras faz segunda terca quarta quinta sexta
 years: em de desde durante antes depois ano do
 numbers: um|uma dois|duas tres quatro cinco seis sete oito nove dez onze doze
@@ -233,8 +257,10 @@ seasons: primavera verao outono inverno
 +1 day: amanha
 +2 day: depois de amanha
 -1 weekend: fim de semana passado / ultimo|passado fim de semana
-0 weekend: este|neste fim de semana / no fim de semana
--1: {unit} passado|passada|anterior / ultimo|ultima {weekday} / {weekday} passado|passada / {month} passado
+0 weekend: este|neste fim de semana
+written weekend: no fim de semana
+-1: {unit} passado|passada|anterior / no? ultimo|ultima {weekday} / no? {weekday} passado|passada
+    / {month} passado
     / {season} passado|passada / ultimo|ultima semana|mes|ano
 -1 weekday 0: segunda feira? passada / ultima|passada segunda feira?
 -1 weekday 1: terca feira? passada / ultima|passada terca feira?
@@ -247,8 +273,9 @@ in -1 year: em? {month} do ano passado / {day} de {month} do ano passado / {seas
 ago: ha|faz {n} {unit} / ha|faz um? {some} de? {unit} / {n} {unit} atras
 within: ultimos|ultimas|passados|passadas {n} {unit}
 within 1: durante|no|na o|a? ultimo|ultima {unit}
-written: no {weekday} / em|durante|desde|de {month} / {month} de|do? {year}
-    / no|em|o? dia? {day} o? de {month} de|do? {year}? / em|desde|durante|ano|de|do o? ano? {year} / {season} de {year}
+written: no {weekday} / em|durante|desde|de {month} / em|durante|desde|de? {month} de|do? {year}
+    / no|em|o? dia? {day} o? de {month} de|do? {year}? / em|desde|durante|ano|de|do o? ano? {year}
+    / {season} de {year}
 written weekday 0: na? segunda feira
 written weekday 1: na? terca feira
 written weekday 2: na? quarta feira
@@ -262,7 +289,8 @@ none: ultimo dia / cada {unit} / ultimo|ultima {unit} de|do|da
 """
 
 ITALIAN = """
-triggers: oggi ieri altroieri domani dopodomani stamattina stasera stanotte scorso scorsa scorsi scorse ultimo ultima
+triggers: oggi ieri altroieri domani dopodomani stamattina stasera stanotte scorso scorsa scorsi scorse
+    ultimo ultima
     ultimi ultime questo questa prossimo prossima fa passato passata passati passate
 years: nel in di dal durante prima dopo anno del
 numbers: un|una|uno due tre quattro cinque sei sette otto nove dieci undici dodici
@@ -281,19 +309,24 @@ seasons: primavera estate autunno inverno
 +1 day: domani
 +2 day: dopodomani / dopo domani
 -1 weekend: fine settimana scorso / scorso fine settimana
-0 weekend: questo fine settimana / nel fine settimana
--1: {unit} scorso|scorsa|passato|passata / scorso|scorsa {unit} / {weekday} scorso|scorsa / scorso|scorsa {weekday}
+0 weekend: questo fine settimana
+written weekend: nel fine settimana
+-1: {unit} scorso|scorsa|passato|passata / scorso|scorsa {unit} / il|la? {weekday} scorso|scorsa
+    / lo|la? scorso|scorsa {weekday}
     / {month} scorso / scorso {month} / {season} scorso|scorsa / scorso|scorsa {season}
 0: questo|questa {unit} / quest anno / questo|questa {weekday} / questa|quest {season}
 0 year: quest anno
-+1: prossimo|prossima {unit} / {unit} prossimo|prossima / prossimo|prossima {weekday} / {weekday} prossimo|prossima
-in -1 week: {weekday} della settimana scorsa / {weekday} della scorsa settimana
-in -1 year: a|in|nel? {month} dell anno scorso / a|in|nel? {month} dello scorso anno / {day} {month} dell anno scorso
++1: prossimo|prossima {unit} / {unit} prossimo|prossima / prossimo|prossima {weekday}
+    / {weekday} prossimo|prossima
+in -1 week: il|la? {weekday} della settimana scorsa / il|la? {weekday} della scorsa settimana
+in -1 year: a|in|nel? {month} dell anno scorso / a|in|nel? {month} dello scorso anno
+    / {day} {month} dell anno scorso
 ago: circa? {n} {unit} fa / un? {some} di? {unit} fa
 within: ultimi|ultime|scorsi|scorse {n} {unit} / da {n} {unit}
 within 1: nell|durante l? ultimo|ultima {unit}
-written: {weekday} / a|in|nel|da|di|durante {month} / mese di {month} / {month} del? {year}
-    / il|del|dal|al? {weekday}? {day} {month} del? {year}? / nel|dal|anno|del {year} / {season} del? {year}
+written: {weekday} / a|in|nel|da|di|durante {month} / mese di {month}
+    / a|in|nel|da|di|durante? {month} del? {year} / il|del|dal|al? {weekday}? {day} {month} del? {year}?
+    / nel|dal|anno|del {year} / {season} del? {year}
 since: da|dal|dalla
 before: prima del|di|dell / {n} {unit} prima del|di|dell
 after: dopo il|l? / {n} {unit} dopo il|l?
@@ -301,7 +334,8 @@ none: il|ogni|di|la {weekday} / ultimo giorno / ogni {unit} / ultimo|ultima {uni
 """
 
 DUTCH = """
-triggers: vandaag gisteren eergisteren morgen overmorgen vorige vorig afgelopen laatste deze dit volgende volgend komende
+triggers: vandaag gisteren eergisteren morgen overmorgen vorige vorig afgelopen laatste deze dit volgende
+    volgend komende
     geleden vanochtend vanavond vanmiddag vannacht weekend
 years: in sinds voor na jaar van vanaf
 numbers: een twee drie vier vijf zes zeven acht negen tien elf twaalf
@@ -319,26 +353,33 @@ seasons: lente|voorjaar zomer herfst|najaar winter
 -2 day: eergisteren
 +1 day ^: morgen / morgenochtend / morgenavond
 +2 day: overmorgen
-0 weekend: in het weekend
--1: vorige|vorig|afgelopen {unit} / vorige|afgelopen {weekday} / vorige|afgelopen {month} / afgelopen|vorige {season}
+written weekend: in het weekend
+-1: vorige|vorig|afgelopen {unit} / vorige|afgelopen {weekday} / vorige|afgelopen {month}
+    / afgelopen|vorige {season}
 0: deze|dit {unit} / deze {weekday} / deze {season} / deze {month}
 +1: volgende|volgend|komende|komend {unit} / volgende|komende {weekday}
 in -1 week: vorige week op? {weekday} / {weekday} vorige week
-in -1 year: in? {month} vorig jaar / in? {month} van vorig jaar / vorig jaar in? {month} / {day} {month} vorig jaar
+in -1 year: in? {month} vorig jaar / in? {month} van vorig jaar / vorig jaar in? {month}
+    / {day} {month} vorig jaar
     / vorig jaar in de {season}
 ago: ongeveer? {n} {unit} geleden / een? {some} {unit} geleden
 within: afgelopen|laatste {n} {unit} / sinds {n} {unit}
-written: op|afgelopen {weekday} / in|sinds|begin|eind|half {month} / {month} {year}
-    / op|van? {weekday}? {day} {month} {year}? / in het? jaar? {year} / sinds|vanaf|jaar {year} / {season} van? {year}
+written: op|afgelopen {weekday} / in|sinds|begin|eind|half {month}
+    / in|sinds|begin|eind|half? {month} {year} / op|van? {weekday}? {day} {month} {year}?
+    / in het? jaar? {year} / sinds|vanaf|jaar {year}
+    / {season} van? {year}
 since: sinds|vanaf
 before: voor / {n} {unit} voor
 after: na / {n} {unit} na
-none: goede|elke|iedere|deze|vorige|de|s morgen / elke|iedere|per {unit}|{weekday} / laatste dag / in {year} woorden|bytes
+none: goede|elke|iedere|deze|vorige|de|s morgen / elke|iedere|per {unit}|{weekday} / laatste dag
+    / in {year} woorden|bytes
 """
 
 RUSSIAN = """
-triggers: сегодня вчера позавчера завтра послезавтра назад прошлой прошлую прошлом прошлый прошлого прошлые прошлое прошлых
-    этой этом эту этот этого эти следующей следующую следующем следующий последние последних последнюю последний
+triggers: сегодня вчера позавчера завтра послезавтра назад прошлой прошлую прошлом прошлый прошлого прошлые
+    прошлое прошлых
+    этой этом эту этот этого эти следующей следующую следующем следующий последние последних последнюю
+    последний
     понедельник вторник среду четверг пятницу субботу воскресенье
 years: в за с до после году года год
 numbers: один|одну|одна два|две три четыре пять шесть семь восемь девять десять
@@ -349,7 +390,8 @@ month: месяц месяца месяцев месяце месяцы
 quarter: квартал квартала кварталов квартале
 year: год года лет году годы
 weekend: выходные выходных
-weekdays: понедельник|понедельника вторник|вторника среду|среды четверг|четверга пятницу|пятницы субботу|субботы
+weekdays: понедельник|понедельника вторник|вторника среду|среды четверг|четверга пятницу|пятницы
+    субботу|субботы
     воскресенье|воскресенья
 seasons: весной|весны|весну летом|лета|лето осенью|осени|осень зимой|зимы|зиму
 months: январе|январь феврале|февраль марте|март апреле|апрель мае|май июне|июнь июле|июль августе|август
@@ -364,14 +406,17 @@ months: январе|январь феврале|февраль марте|ма�
     / в? прошлый|прошлую|прошлое {weekday} / в? прошлом|прошлого {month} / прошлой|прошлым|прошлую {season}
 -2: позапрошлой|позапрошлом|позапрошлый|позапрошлую {unit}
 0: на|в|за? этой|этом|эту|этот|эти|этих|этого {unit} / в? этот|эту|это {weekday} / этой|этим {season}
-+1: на|в? следующей|следующем|следующий|следующую|следующие {unit} / в? следующий|следующую|следующее {weekday}
++1: на|в? следующей|следующем|следующий|следующую|следующие {unit}
+    / в? следующий|следующую|следующее {weekday}
 in -1 week: в? {weekday} на прошлой неделе / на прошлой неделе в {weekday}
-in -1 year: в? {month} прошлого года / {day} {month} прошлого года / прошлой|прошлым {season} / {season} прошлого года
+in -1 year: в? {month} прошлого года / {day} {month} прошлого года / прошлой|прошлым {season}
+    / {season} прошлого года
 ago: {n} {unit} назад / {some} {unit} назад
 ago 1: {unit} назад
 within: за|в? последние|последних {n} {unit}
 within 1: за последний|последнюю|последнее {unit}
-written: в|во {weekday} / в|к|за {month} / {month} {year} года|г? / {day} го|е? {month} {year}? года|г?
+written: в|во {weekday} / в|к|за {month} / в|к|за? {month} {year} года|г?
+    / {day} го|е? {month} {year}? года|г?
     / в? {year} году|г|год|года / {season} {year} года|г?
 since: с|со|начиная с?
 before: до / за {n} {unit} до

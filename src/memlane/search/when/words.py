@@ -16,7 +16,7 @@ DATE = "\ue000"
 _ALIKE = str.maketrans("ёı週個兩號後來禮這幾過間ｹヵ" + DATE, "еi周个两号后来礼这几过间ケカ ")
 _PIECE = re.compile(rf"{DATE}+|\d+|[^\W\d_]+")
 _HAN_NUMBER = re.compile("[〇零一二三四五六七八九十百两]+")
-_HAN_DIGITS = {sign: value for value, signs in enumerate("〇零 一 二两 三 四 五 六 七 八 九".split()) for sign in signs}
+_HAN_DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
 _UNSPACED = re.compile("[\u1100-\u11ff\u3005-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]+")
 _KOREAN_TAIL = re.compile(
@@ -72,7 +72,7 @@ def words(text: str, known: Mapping[str, object], longest: int) -> list[Word]:
         if (held or gap[-1:] in _OPENING) and piece[0] != DATE:
             piece = BORDER
         elif gap and not _joins(gap, found, piece):
-            found.append((BORDER, end, start))
+            found.append((BORDER, end, end))
         end = match.end()
         if longest and piece and _UNSPACED.search(piece):
             found += _cut(piece, start, known, longest)
