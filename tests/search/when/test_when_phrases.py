@@ -330,7 +330,6 @@ def test_a_phrase_means_these_days(phrase: str, start: date, end: date) -> None:
 
 NONE = """
 how long did the cable last
-how long does the battery last in winter
 you may restart the server
 may 3 people join the call
 the march of progress
@@ -474,8 +473,17 @@ def test_at_the_edges_of_the_calendar(text: str, today: str, start: str | None, 
 
 @pytest.mark.parametrize(
     ("text", "exact"),
-    [("yesterday", True), ("2023-05", True), ("3 days ago", True), ("last week", True), ("in March", False)]
-    + [("3 weeks ago", False), ("a few days ago", False), ("on Monday", False), ("May 2nd", False)],
+    [
+        ("yesterday", True),
+        ("2023-05", True),
+        ("3 days ago", True),
+        ("last week", True),
+        ("in March", False),
+        ("3 weeks ago", False),
+        ("a few days ago", False),
+        ("on Monday", False),
+        ("May 2nd", False),
+    ],
 )
 def test_what_leaves_room_is_not_exact(text: str, exact: bool) -> None:
     assert [period.exact for period in periods(text, TODAY)] == [exact]

@@ -1,8 +1,8 @@
-"""What time a question speaks of: "last week", "hace dos semanas", "3주 전", "5月2日". Pure, and without a model.
+"""What time a question speaks of: "last week", "hace dos semanas", "3주 전", "5月2日". Pure, without a model.
 
-The phrases are tables of eleven languages (`western`, `eastern`), looked at only where a word of theirs stands in
-the query. The library dateparser would know more languages; its `search_dates` takes 233 ms to import and 65 ms
-a query, gives days where weeks are meant, and read a date into 19 of 25 questions that have none.
+The phrases are tables of eleven languages (`western`, `eastern`), looked at only where a word of theirs
+stands in the query. The library dateparser would know more languages; its `search_dates` takes 233 ms to
+import and 65 ms a query, gives days where weeks are meant, and read a date into 19 of 25 texts without one.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["Period", "nearness", "periods"]
 
 _LONGEST_QUERY = 2_000
 """Characters that are looked at; a question is shorter, and a pasted log is no question."""
-_WORD = re.compile(r"[^\W\d_]+")
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_WORD = r"[^\W\d_]+"
+_YEAR = r"(?:19|20)\d\d"
 _FADES_AFTER = 3.0
 """Days until a note outside a period of one day counts nothing; it grows with the root of the length."""
 
@@ -39,16 +39,16 @@ class Period(Value, frozen=True):
     phrase: str
     """What was read, as it stands in the text (composed, NFC)."""
     exact: bool = True
-    """False where the words leave room: weeks and longer ago, a few days, a month or weekday of no said year."""
+    """False where the words leave room: weeks and longer ago, a few days, a date without its year."""
 
 
 def periods(query: str, today: date) -> tuple[Period, ...]:
     """The periods that a query speaks of, in the order of its words; mostly none.
 
-    Weeks begin on Monday (ISO 8601). "Last week" is the calendar week before this one, "in the last week" the seven
-    days until today; "three weeks ago" is seven days with that day in their middle. What has no year or week,
-    as "in March", "May 2nd" or "on Monday", is the latest that has begun. Future periods ("next week") are read
-    too. What is only before a day is no period, what is since or after one ends today.
+    Weeks begin on Monday (ISO 8601). "Last week" is the calendar week before this one, "in the last week" the
+    seven days until today; "three weeks ago" is seven days with that day in their middle. What has no year or
+    week, as "in March", "May 2nd" or "on Monday", is the latest that has begun. Future periods ("next week")
+    are read too. What is only before a day is no period, what is since or after one ends today.
 
     Not read: times of day, ages and durations, versions (`2026.4.10`), names with a sign in them (`today.md`,
     `#march`), `5/2/2023`, numbers that are only perhaps a year.
@@ -58,7 +58,7 @@ def periods(query: str, today: date) -> tuple[Period, ...]:
         text = unicodedata.normalize("NFC", text)
     low = folded(text)
     numeric = list(numeric_spans(low)) if any(map(str.isdecimal, low)) else []
-    codes = _languages(low, bool(numeric) or _YEAR.search(low) is not None)
+    codes = _languages(low, bool(numeric) or re.search(_YEAR, low) is not None)
     if not (codes or numeric):
         return ()
     for start, end, _ in numeric:
@@ -73,8 +73,8 @@ def periods(query: str, today: date) -> tuple[Period, ...]:
 def nearness(day: date, periods: Iterable[Period]) -> float:
     """How near a day lies to the nearest of some periods: 1 within one, 0 far from all, or without any.
 
-    It falls evenly outside, to nothing after 3·√length days: 3 for a day, 8 for a week, 16 for a month, 57 for
-    a year.
+    It falls evenly outside, to nothing after 3·√length days: 3 for a day, 8 for a week, 17 for a month, 57
+    for a year.
     """
     return max((_nearness(day, period) for period in periods), default=0.0)
 
@@ -88,7 +88,7 @@ def _languages(text: str, year: bool) -> tuple[str, ...]:
     """The languages a folded text may speak of time in."""
     wanted = triggers()
     found: dict[str, None] = {}
-    for word in _WORD.findall(text):
+    for word in re.findall(_WORD, text):
         if word in wanted.words:
             found.update(dict.fromkeys(wanted.words[word]))
         if year and word in wanted.beside_years:

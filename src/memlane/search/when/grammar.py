@@ -1,4 +1,4 @@
-"""The tables of phrases, made ready for reading. Each language is compiled when a query first needs it. Pure."""
+"""The tables of phrases, made ready for reading: each language when a query first needs it. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TABLES = {
     "pt": western.PORTUGUESE,
     "it": western.ITALIAN,
     "nl": western.DUTCH,
-    "ru": western.RUSSIAN,
+    "ru": eastern.RUSSIAN,
     "zh": eastern.CHINESE,
     "ja": eastern.JAPANESE,
     "ko": eastern.KOREAN,
@@ -131,29 +131,22 @@ def _lists(table: str) -> dict[str, list[str]]:
 
 
 def _classes(code: str, lists: dict[str, list[str]]) -> dict[str, tuple[tuple[str, Any], ...]]:
+    doubtful = frozenset(lists.get("doubtful", ()))
+    named: list[tuple[str, str, Any]] = [
+        *(("n", words, (number, number)) for number, words in enumerate(lists.get("numbers", ()), start=1)),
+        *(("some", words, reach) for reach, words in zip(_SOME, lists["some"], strict=False)),
+        *(("unit", words, unit) for unit in _UNITS for words in lists.get(unit, ())),
+        *(("weekday", words, number) for number, words in enumerate(lists["weekdays"])),
+        *(("season", words, number) for number, words in enumerate(lists.get("seasons", ()))),
+    ]
+    for names in (*folded(MONTHS.get(code, "")).split("\n"), " ".join(lists.get("months", ()))):
+        named += [("month", words, number) for number, words in enumerate(names.split(), start=1)]
     classes: dict[str, tuple[tuple[str, Any], ...]] = {}
-
-    def add(words: str, name: str, value: Any) -> None:
+    for name, words, value in named:
         for word in words.split("|"):
             if word != "_":
-                classes[word] = (*classes.get(word, ()), (name, value))
-
-    for number, words in enumerate(lists.get("numbers", ()), start=1):
-        add(words, "n", (number, number))
-    for reach, words in zip(_SOME, lists["some"], strict=False):
-        add(words, "some", reach)
-    for unit in _UNITS:
-        for word in lists.get(unit, ()):
-            add(word, "unit", unit)
-    for number, words in enumerate(lists["weekdays"]):
-        add(words, "weekday", number)
-    for number, words in enumerate(lists.get("seasons", ())):
-        add(words, "season", number)
-    doubtful = frozenset(lists.get("doubtful", ()))
-    for names in (*folded(MONTHS.get(code, "")).split("\n"), " ".join(lists.get("months", ()))):
-        for number, words in enumerate(names.split(), start=1):
-            for word in words.split("|"):
-                add(word, "maybe" if word in doubtful else "month", number)
+                reading = ("maybe" if name == "month" and word in doubtful else name, value)
+                classes[word] = (*classes.get(word, ()), reading)
     return classes
 
 

@@ -1,7 +1,7 @@
 """Dates that are written in numbers alone: the same in every language. Pure.
 
-`2023-05-02`, `2023/5/2`, `2023. 5. 2.`, `02.05.2023`, `2023-05`, `2023-Q2`, `Q2 2023`. Of `5/2/2023` nobody can
-tell the month, so it is one only where the other part exceeds twelve. `2026.4.10` and `2026.4` are how
+`2023-05-02`, `2023/5/2`, `2023. 5. 2.`, `02.05.2023`, `2023-05`, `2023-Q2`, `Q2 2023`. Of `5/2/2023` nobody
+can tell the month, so such a form is a date only where one part exceeds twelve. `2026.4.10` and `2026.4` are how
 versions are numbered: with dots and without blanks, the year first, a date has two digits a part, and no
 fourth part.
 """
@@ -15,21 +15,21 @@ from datetime import date
 from .spans import Span, month_of
 
 _YEAR = r"(?:19|20)\d\d"
-_PATTERN = re.compile(
-    rf"(?<![\w.:+#-])(?<![\d\w]/)(?:"
+_PATTERN = (
+    rf"(?<![\w.:+#-])(?<!\d/)(?:"
     rf"(?P<y1>{_YEAR})(?:(?P<dash>[-/])(?P<m1>\d\d?)(?P=dash)(?P<d1>\d\d?)|\.(?P<m2>\d\d)\.(?P<d2>\d\d)"
     rf"|\.\s(?P<m3>\d\d?)\.\s(?P<d3>\d\d?)\.?)"
     rf"|(?P<d4>\d\d?)\.\s?(?P<m4>\d\d?)\.\s?(?P<y4>{_YEAR})"
     rf"|(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y5>{_YEAR})"
-    rf"|(?P<y6>{_YEAR})-(?P<m6>\d\d)|(?P<y7>{_YEAR})[- ]?[Qq](?P<q7>[1-4])|[Qq](?P<q8>[1-4])[ /-]?(?P<y8>{_YEAR})"
-    rf")(?![\d/:]|[.-]\d|[^\W\d_](?<![Tt年日]))",
-    re.ASCII,
+    rf"|(?P<y6>{_YEAR})-(?P<m6>\d\d)"
+    rf"|(?P<y7>{_YEAR})[- ]?[Qq](?P<q7>[1-4])|[Qq](?P<q8>[1-4])[ /-]?(?P<y8>{_YEAR})"
+    rf")(?![\d/:]|[.-]\d|[^\W\d_](?<![Tt年日]))"
 )
 
 
 def numeric_spans(text: str) -> Iterator[tuple[int, int, Span]]:
     """Each date, month or quarter in numbers: where it starts and ends in the text, and its span of days."""
-    for found in _PATTERN.finditer(text):
+    for found in re.finditer(_PATTERN, text, re.ASCII):
         try:
             span = _span(
                 {name: int(part) for name, part in found.groupdict().items() if name != "dash" and part}

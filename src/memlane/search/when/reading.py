@@ -10,7 +10,7 @@ from ...values import Value
 from . import spans
 from .grammar import Language, Node, Operation
 from .spans import Span
-from .words import DATE, Word, words
+from .words import DATE, ORDINAL_LETTERS, Word, words
 
 Values = Mapping[str, Any]
 _ARTICLE = 3
@@ -104,7 +104,7 @@ def _reading(first: _Phrase, last: _Phrase, said: list[Word], span: Span | None,
 
 def _phrases(said: list[Word], language: Language, dates: Mapping[int, Span]) -> Iterator[_Phrase]:
     """The longest phrase at each place, one after the other."""
-    readings = [_classes(word, language, dates) for word in said]
+    readings = [_classes(word, language) for word in said]
     index = 0
     while index < len(said):
         best = _longest(language.phrases, said, readings, index)
@@ -137,12 +137,14 @@ def _longest(node: Node, said: list[Word], classes: list[list[tuple[str, Any]]],
 
 def _key(step: str) -> str:
     """The value that a class gives: both kinds of month are months."""
-    return {"{maybe}": "month", "{m}": "month", "{some}": "n"}.get(step, step[1:-1])
+    return {"{maybe}": "month", "{m}": "month", "{ord}": "day", "{some}": "n"}.get(step, step[1:-1])
 
 
-def _classes(word: Word, language: Language, dates: Mapping[int, Span]) -> list[tuple[str, Any]]:
+def _classes(word: Word, language: Language) -> list[tuple[str, Any]]:
     text = word[0]
     if not text.isdecimal():
+        if text[:1].isdecimal() and 1 <= (day := int(text.rstrip(ORDINAL_LETTERS)[:3])) <= 31:
+            return [("{day}", day), ("{ord}", day)]
         return [(f"{{{name}}}", value) for name, value in language.classes.get(text, ())]
     found: list[tuple[str, Any]] = []
     number = int(text[:5])
@@ -209,7 +211,7 @@ def _meaning(operation: Operation, values: Values, today: date) -> tuple[Span | 
     if verb == "shift":
         return _shifted(count, unit, values, today)
     if verb == "in":
-        return _within_unit(count, unit, values, today), True
+        return _within_unit(count, values, today), True
     if verb == "ago":
         return _away(today, reach, unit, -1), unit == "day" and reach[0] == reach[1]
     if verb == "ahead":
@@ -258,7 +260,7 @@ def _of_year(year: int, values: Values) -> Span:
     return spans.month_of(year, values["month"])
 
 
-def _within_unit(count: int, unit: str, values: Values, today: date) -> Span:
+def _within_unit(count: int, values: Values, today: date) -> Span:
     """A weekday of last week; a month, day or season of last year."""
     if "weekday" in values:
         return spans.weekday(spans.days(today, 7 * count), values["weekday"], 0)

@@ -6,7 +6,6 @@ OverflowError.
 
 from __future__ import annotations
 
-from calendar import monthrange
 from datetime import date, timedelta
 
 Span = tuple[date, date]
@@ -23,7 +22,14 @@ def days(day: date, count: int) -> date:
 def months(day: date, count: int) -> date:
     """The same day of the month so many months later, or that month's last."""
     year, month = divmod(day.year * 12 + day.month - 1 + count, 12)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+    return date(year, month + 1, min(day.day, _last_day(year, month + 1)))
+
+
+def _last_day(year: int, month: int) -> int:
+    # By itself: the module calendar takes longer to import than this room.
+    if month == 2:
+        return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
+    return 30 if month in {4, 6, 9, 11} else 31
 
 
 def later(day: date, count: int, unit: str) -> date:
@@ -35,8 +41,8 @@ def later(day: date, count: int, unit: str) -> date:
 
 def month_of(year: int, month: int, length: int = 1) -> Span:
     """A calendar month, or so many from it on."""
-    first = date(year, month, 1)
-    return first, days(months(first, length), -1)
+    last = months(date(year, month, 1), length - 1)
+    return date(year, month, 1), last.replace(day=_last_day(last.year, last.month))
 
 
 def unit_around(day: date, unit: str, shift: int = 0) -> Span:

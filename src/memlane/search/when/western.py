@@ -2,26 +2,25 @@
 
 A line is `name: content`. Vocabulary comes first:
 
-- `triggers`: words (of ko, zh, ja: pieces of text) without which the language is not looked at;
+- `triggers`: words (of zh, ja, ko: pieces of text) without which the language is not looked at;
 - `years`: words that trigger it only beside a year or a date in numbers;
-- `numbers`: the words for 1, 2, 3 and so on; `some`: words for about 2, for 3 and for 5;
+- `numbers`: the words for 1, 2, 3 and so on; `some`: words for a couple, a few and several;
 - `day`, `week`, `month`, `quarter`, `year`, `weekend`: words of the unit;
 - `weekdays`: from Monday; `seasons`: from spring; `months`: names beside those of `index.dates`;
 - `doubtful`: months that are as often another word, read as `{maybe}` rather than `{month}`;
 - `signs`: words that show that a text is in this language.
 
 Every other line is an operation with the phrases that ask for it, between slashes. A phrase is words,
-    classes in
-braces (`{n}` a number, `{some}`, `{unit}`, `{day}` and `{m}` a day and month in digits, `{year}`, …),
-alternatives with `|`, and `?` behind what may be missing. The longest phrase at a place wins, and a word of
-the phrase over a class. The operations:
+classes in braces (`{n}` a number, `{some}`, `{unit}`, `{day}` and `{m}` a day and month in digits, `{ord}` a
+day as 2nd, `{year}` …), alternatives with `|`, and `?` behind what may be missing. The longest phrase at a
+place wins, and a word of the phrase over a class. The operations:
 
 - `-1`, `0`, `+1` with a unit (`-1 day`) or with the one named: the unit so far from the present one; of a
   weekday, month or season the last before now, that of this week or year, the next;
 - `ago` and `ahead`: so many units from today; with a count and unit (`ago 2 day`), just those;
 - `within`: the last so many units, until today;
 - `in -1 week`, `in -1 year`: the weekday of last week, the month of last year;
-- `written`: a date or a part of one, the most recent that has begun where the year is missing;
+- `written`: a date or a part of one, the latest that has begun where the year is missing;
 - `since`, `before`, `after`: words before a date, with or without how long;
 - `none`: reads like a period and is none.
 
@@ -31,8 +30,8 @@ the phrase over a class. The operations:
 from __future__ import annotations
 
 ENGLISH = """
-triggers: today tonight yesterday tomorrow last past previous this next ago weekend morning afternoon
-    evening night
+triggers: following back now throughout today tonight yesterday tomorrow last past previous this next ago
+    weekend morning afternoon evening night
 years: in of during since before after early late mid year until on
 numbers: a|an|one two three four five six seven eight nine ten eleven twelve
 some: couple few several
@@ -53,15 +52,14 @@ doubtful: may march jan feb mar apr jun jul aug sep sept oct nov dec
 +2 day: the? day after tomorrow
 0 weekend: this weekend
 written weekend: over|at the weekend
--1: last|previous {unit} / last {weekday} / this? past {weekday} / last {season}
-    / last {month}|{maybe}
+-1: last|previous {unit} / last {weekday} / this? past {weekday} / last {season} / last {month}|{maybe}
 -2: the? {unit} before last / {weekday} before last
 0: this {unit} / this {weekday} / this {month}|{maybe} / this {season}
 +1: next|following {unit} / next {weekday} / next {month}|{maybe} / next {season}
 in -1 week: last week on? {weekday} / {weekday} of? last week
 in 0 week: {weekday} of? this week
 in -1 year: last year in? {month}|{maybe} / in? {month}|{maybe} of? last year
-    / last year on {month}|{maybe} {day} st|nd|rd|th? / in? the? {season} of? last year
+    / last year on {month}|{maybe} {day} / in? the? {season} of? last year
 in 0 year: in? {month}|{maybe} of? this year
 ago: about|around|some|roughly? {n} {unit} ago / a? {some} of? {unit} ago / {n} {unit} back
 ago 1 day: the other night
@@ -70,36 +68,32 @@ within: last|past|previous {n} {unit} / last|past a? {some} of? {unit}
 ahead: {n} {unit} from now
 written: on|since {weekday} morning|afternoon|evening|night? / {weekday} morning|afternoon|evening|night
     / in|during|of|early|late|mid the? {month} / in|during|of|early|late|mid {maybe}
-    / on|in|during|of|by|until|from|around|for? the? {weekday}? {month} the? {day} st|nd|rd|th? {year}?
-    / on|in|during|of|by|until|from|around|for? the? {weekday}? {maybe} the? {day} st|nd|rd|th {year}?
-    / on|in|during|of|by|until|from|around|for? the? {weekday}? {maybe} {day} {year}
+    / on|in|during|of|by? the? {weekday}? {month} the? {day} {year}?
+    / on|in|during|of|by? the? {weekday}? {maybe} the? {ord} {year}?
+    / on|in|during|of|by? the? {weekday}? {maybe} {day} {year}
     / on|since|until|by|before|after|from|around {weekday}? {maybe} {day}
-    / on|by|until|from|of? {weekday}? the? {day} st|nd|rd|th of? {month}|{maybe} {year}?
-    / on? {weekday}? {day} {month} {year}? / on? {weekday}? {day} {maybe} {year}
-    / {day} of {month}|{maybe} {year}?
-    / on {day} {maybe} / {month}|{maybe} of? {year} / in|during|of|early|late|mid {month}|{maybe} of? {year}
+    / on|by|of? {weekday}? the? {day} of? {month} {year}?
+    / on|by|of? {weekday}? the? {ord} of? {maybe} {year}? / on|by|of? {day} {maybe} {year}
+    / {day} of {maybe} {year}? / on {day} {maybe} / in|during|of|early|late|mid? {month}|{maybe} of? {year}
     / in|during|since|of|throughout|early|late|mid|year the? year? {year}
     / last|first {unit} of the? {month}|{maybe} {year}? / {season} of? {year}
     / in|during|over the? {season} of? {year}?
 since: since / starting from
 before: before / {n}|{some} {unit} before / the|last {unit} before / the|last? {weekday} before
     / a? {some} of? {unit} before
-after: after / {n}|{some} {unit} after / the {unit} after / the? {weekday} after / a? {some} of? {unit} after
+after: after / {n}|{some} {unit} after / the {unit} after / the? {weekday} after
+    / a? {some} of? {unit} after
 none: last day|days / last {unit} of / every|each|per|any {unit}
-    / every|each|any last|other? {weekday}|{month}
-    / every|each {season} / next to / this {unit} of
-    / in {year}
-    words|bytes|bits|ms|tokens|lines|characters|chars|steps|people|dollars|euros|meters|metres|miles
-    / of {year}
-    words|bytes|bits|ms|tokens|lines|characters|chars|steps|people|dollars|euros|meters|metres|miles
+    / every|each|any last|other? {weekday}|{month} / every|each {season} / next to / this {unit} of
+    / in|of {year} words|bytes|bits|ms|tokens|lines|characters|chars|steps|people
+    / in|of {year} dollars|euros|meters|metres|miles
     / in spring boot|framework / in the fall of {month}
 """
 
 SPANISH = """
-triggers: hoy ayer anteayer anoche antier manana hace pasado pasada pasados pasadas ultimo ultima ultimos
-    ultimas
-    este esta proximo proxima atras
-years: en de desde durante antes despues del
+triggers: fin anterior viene hoy ayer anteayer anoche antier manana hace pasado pasada pasados pasadas
+    ultimo ultima ultimos ultimas este esta proximo proxima atras
+years: en de desde durante antes despues del ano
 numbers: un|una|uno dos tres cuatro cinco seis siete ocho nueve diez once doce
 some: par pocos|pocas|unos|unas|algunos|algunas varios|varias
 day: dia dias
@@ -131,18 +125,18 @@ ago: hace {n} {unit} / hace un? {some} de? {unit} / {n} {unit} atras
 within: ultimos|ultimas|pasados|pasadas {n} {unit} / desde hace {n} {unit}
 within 1: en|durante el|la ultimo|ultima {unit}
 written: el|este {weekday} / en|durante|de|desde {month} / en|durante|de|desde? {month} de|del? {year}
-    / el? {weekday}? el|del? {day} o? de {month} de|del? {year}? / en|durante|desde|ano|de|del el? ano? {year}
+    / el? {weekday}? el|del? {day} de {month} de|del? {year}? / en|durante|desde|ano|de|del el? ano? {year}
     / {season} de|del {year}
 since: desde el|la?
 before: antes del|de el? / {n} {unit} antes del|de el?
 after: despues del|de el? / {n} {unit} despues del|de el?
-none: por|de|en? la|cada|una manana / ultimo dia
-    / cada {weekday} / ultimo|ultima {unit} de / en {year} palabras|bytes|lineas
+none: por|de|en? la|cada|una manana / ultimo dia / cada {weekday} / ultimo|ultima {unit} de
+    / en {year} palabras|bytes|lineas
 """
 
 FRENCH = """
-triggers: hier avant demain aujourd dernier derniere derniers dernieres passe passee prochain prochaine
-    cette ce il soir matin
+triggers: precedente depuis cours apres week hier avant demain aujourd dernier derniere derniers dernieres
+    passe passee prochain prochaine cette ce il soir matin
 years: en de depuis pendant avant apres annee du le
 numbers: un|une deux trois quatre cinq six sept huit neuf dix onze douze
 some: couple quelques plusieurs
@@ -155,7 +149,8 @@ weekend: weekend weekends
 weekdays: lundi mardi mercredi jeudi vendredi samedi dimanche
 seasons: printemps ete automne hiver
 doubtful: mars
-signs: le les des du que qu j je nous est dans pour avec ce quoi quel quelle ai fait sur une et c l d mon ma
+signs: le les des du que qu j je nous est dans pour avec ce quoi quel quelle ai fait sur une et c l d mon
+    ma
 0 day: aujourd hui / ce matin|soir / cet apres midi
 -1 day: hier soir|matin
 -1 day ?: hier
@@ -172,14 +167,13 @@ written weekend: le week end
 in -1 week: le? {weekday} de la semaine derniere
 in -1 year: en? {month}|{maybe} de? l annee derniere / en? {month}|{maybe} an dernier
     / en? {month}|{maybe} de? l an dernier / {day} {month}|{maybe} de? l an|annee dernier|derniere
-ago: il y a environ? {n} {unit} / il y a un? {some} de? {unit} / y a {n} {unit}
+ago: il y a environ? {n} {unit} / il y a un? {some} de? {unit}
 within: {n} derniers|dernieres {unit} / depuis {n} {unit} / derniers|dernieres {n}? {unit}
 within 1: au cours du|de dernier|la {unit}
-written: {weekday} / en|depuis|courant|debut|fin|mi {month}|{maybe} / de|d {month} / mois de|d {month}|{maybe}
-    / en|depuis|courant|debut|fin|mi|de|d? {month} {year} / en|depuis|debut|fin {maybe} {year}
-    / le|du|au {weekday}? {day} er? {month}|{maybe} {year}?
-    / {weekday}? {day} er? {month} {year}? / en|depuis|annee|de {year} / l? {season} {year}
-    / {season} de {year}
+written: {weekday} / en|depuis|courant|debut|fin|mi {month}|{maybe} / de|d {month}
+    / mois de|d {month}|{maybe} / en|depuis|courant|debut|fin|mi|de|d? {month} {year}
+    / en|depuis|debut|fin {maybe} {year} / le|du|au {weekday}? {day} {month}|{maybe} {year}?
+    / {weekday}? {day} {month} {year}? / en|depuis|annee|de {year} / l? {season} {year} / {season} de {year}
 written ?: {maybe} {year} / {day} {maybe} {year}?
 since: depuis le|la?
 before: avant le|la? / {n} {unit} avant le|la?
@@ -189,12 +183,10 @@ none: le {weekday} / chaque|tous|par les? {unit}|{weekday}
 """
 
 GERMAN = """
-triggers: heute gestern vorgestern morgen ubermorgen letzte letzten letzter letztes vergangene vergangenen
-    vergangener
-    vergangenes diese diesen dieser dieses diesem vorige vorigen voriges nachste nachsten nachster nachstes
-    vor vorletzte
-    wochenende kommende kommenden
-years: in im seit vor nach jahr von
+triggers: vorletzten vorletztes seit wahrend dem heute gestern vorgestern morgen ubermorgen letzte letzten
+    letzter letztes vergangene vergangenen vergangener vergangenes diese diesen dieser dieses diesem
+    vorige vorigen voriges nachste nachsten nachster nachstes vor vorletzte wochenende kommende kommenden
+years: in im seit vor nach jahr jahre von
 numbers: ein|einem|einer|eine|einen zwei drei vier funf sechs sieben acht neun zehn elf zwolf
 some: paar wenigen|einigen|einige mehreren
 day: tag tage tagen tages
@@ -228,8 +220,7 @@ within: letzten|vergangenen|letzte {n} {unit} / seit {n} {unit}
 within 1: in|wahrend der|dem|den letzten|vergangenen {unit}
 written: am {weekday} / im|seit|anfang|ende|mitte {month} / im|seit|anfang|ende|mitte? {month} {year}
     / am|vom|dem|den? {weekday}? den|dem? {day} {month} {year}? / im jahr|jahre {year}
-    / in|seit|jahr|jahre {year}
-    / im? {season} {year}
+    / in|seit|jahr|jahre {year} / im? {season} {year}
 since: seit dem?
 before: vor dem? / {n} {unit} vor dem?
 after: nach dem? / {n} {unit} nach dem?
@@ -238,9 +229,9 @@ none: guten|am|jeden|den|der|einem|diesen|eines morgen / jeden|jede|jedes|pro {u
 """
 
 PORTUGUESE = """
-triggers: hoje ontem anteontem amanha passado passada passados passadas ultimo ultima ultimos ultimas este
-    esta neste
-    nesta deste desta proximo proxima ha atras faz segunda terca quarta quinta sexta
+triggers: fim vem hoje ontem anteontem amanha passado passada passados passadas ultimo ultima ultimos
+    ultimas este esta neste nesta deste desta proximo proxima ha atras faz segunda terca quarta quinta
+    sexta
 years: em de desde durante antes depois ano do
 numbers: um|uma dois|duas tres quatro cinco seis sete oito nove dez onze doze
 some: par poucos|poucas|alguns|algumas|uns|umas varios|varias
@@ -260,8 +251,7 @@ seasons: primavera verao outono inverno
 0 weekend: este|neste fim de semana
 written weekend: no fim de semana
 -1: {unit} passado|passada|anterior / no? ultimo|ultima {weekday} / no? {weekday} passado|passada
-    / {month} passado
-    / {season} passado|passada / ultimo|ultima semana|mes|ano
+    / {month} passado / {season} passado|passada / ultimo|ultima {unit}
 -1 weekday 0: segunda feira? passada / ultima|passada segunda feira?
 -1 weekday 1: terca feira? passada / ultima|passada terca feira?
 -1 weekday 2: quarta feira? passada / ultima|passada quarta feira?
@@ -274,7 +264,7 @@ ago: ha|faz {n} {unit} / ha|faz um? {some} de? {unit} / {n} {unit} atras
 within: ultimos|ultimas|passados|passadas {n} {unit}
 within 1: durante|no|na o|a? ultimo|ultima {unit}
 written: no {weekday} / em|durante|desde|de {month} / em|durante|desde|de? {month} de|do? {year}
-    / no|em|o? dia? {day} o? de {month} de|do? {year}? / em|desde|durante|ano|de|do o? ano? {year}
+    / no|em|o? dia? {day} de {month} de|do? {year}? / em|desde|durante|ano|de|do o? ano? {year}
     / {season} de {year}
 written weekday 0: na? segunda feira
 written weekday 1: na? terca feira
@@ -289,9 +279,9 @@ none: ultimo dia / cada {unit} / ultimo|ultima {unit} de|do|da
 """
 
 ITALIAN = """
-triggers: oggi ieri altroieri domani dopodomani stamattina stasera stanotte scorso scorsa scorsi scorse
-    ultimo ultima
-    ultimi ultime questo questa prossimo prossima fa passato passata passati passate
+triggers: avantieri fine quest da oggi ieri altroieri domani dopodomani stamattina stasera stanotte scorso
+    scorsa scorsi scorse ultimo ultima ultimi ultime questo questa prossimo prossima fa passato passata
+    passati passate
 years: nel in di dal durante prima dopo anno del
 numbers: un|una|uno due tre quattro cinque sei sette otto nove dieci undici dodici
 some: paio pochi|poche|qualche|alcuni|alcune diversi|diverse
@@ -312,9 +302,9 @@ seasons: primavera estate autunno inverno
 0 weekend: questo fine settimana
 written weekend: nel fine settimana
 -1: {unit} scorso|scorsa|passato|passata / scorso|scorsa {unit} / il|la? {weekday} scorso|scorsa
-    / lo|la? scorso|scorsa {weekday}
-    / {month} scorso / scorso {month} / {season} scorso|scorsa / scorso|scorsa {season}
-0: questo|questa {unit} / quest anno / questo|questa {weekday} / questa|quest {season}
+    / lo|la? scorso|scorsa {weekday} / {month} scorso / scorso {month} / {season} scorso|scorsa
+    / scorso|scorsa {season}
+0: questo|questa {unit} / questo|questa {weekday} / questa|quest {season}
 0 year: quest anno
 +1: prossimo|prossima {unit} / {unit} prossimo|prossima / prossimo|prossima {weekday}
     / {weekday} prossimo|prossima
@@ -334,9 +324,9 @@ none: il|ogni|di|la {weekday} / ultimo giorno / ogni {unit} / ultimo|ultima {uni
 """
 
 DUTCH = """
-triggers: vandaag gisteren eergisteren morgen overmorgen vorige vorig afgelopen laatste deze dit volgende
-    volgend komende
-    geleden vanochtend vanavond vanmiddag vannacht weekend
+triggers: gisteravond gisterochtend morgenochtend morgenavond komend sinds vandaag gisteren eergisteren
+    morgen overmorgen vorige vorig afgelopen laatste deze dit volgende volgend komende geleden vanochtend
+    vanavond vanmiddag vannacht weekend
 years: in sinds voor na jaar van vanaf
 numbers: een twee drie vier vijf zes zeven acht negen tien elf twaalf
 some: paar enkele|aantal verscheidene
@@ -360,66 +350,15 @@ written weekend: in het weekend
 +1: volgende|volgend|komende|komend {unit} / volgende|komende {weekday}
 in -1 week: vorige week op? {weekday} / {weekday} vorige week
 in -1 year: in? {month} vorig jaar / in? {month} van vorig jaar / vorig jaar in? {month}
-    / {day} {month} vorig jaar
-    / vorig jaar in de {season}
+    / {day} {month} vorig jaar / vorig jaar in de {season}
 ago: ongeveer? {n} {unit} geleden / een? {some} {unit} geleden
 within: afgelopen|laatste {n} {unit} / sinds {n} {unit}
 written: op|afgelopen {weekday} / in|sinds|begin|eind|half {month}
     / in|sinds|begin|eind|half? {month} {year} / op|van? {weekday}? {day} {month} {year}?
-    / in het? jaar? {year} / sinds|vanaf|jaar {year}
-    / {season} van? {year}
+    / in het? jaar? {year} / sinds|vanaf|jaar {year} / {season} van? {year}
 since: sinds|vanaf
 before: voor / {n} {unit} voor
 after: na / {n} {unit} na
 none: goede|elke|iedere|deze|vorige|de|s morgen / elke|iedere|per {unit}|{weekday} / laatste dag
     / in {year} woorden|bytes
-"""
-
-RUSSIAN = """
-triggers: сегодня вчера позавчера завтра послезавтра назад прошлой прошлую прошлом прошлый прошлого прошлые
-    прошлое прошлых
-    этой этом эту этот этого эти следующей следующую следующем следующий последние последних последнюю
-    последний
-    понедельник вторник среду четверг пятницу субботу воскресенье
-years: в за с до после году года год
-numbers: один|одну|одна два|две три четыре пять шесть семь восемь девять десять
-some: пару|пара|пары несколько|нескольких много
-day: день дня дней дни
-week: неделя неделю недели недель неделе
-month: месяц месяца месяцев месяце месяцы
-quarter: квартал квартала кварталов квартале
-year: год года лет году годы
-weekend: выходные выходных
-weekdays: понедельник|понедельника вторник|вторника среду|среды четверг|четверга пятницу|пятницы
-    субботу|субботы
-    воскресенье|воскресенья
-seasons: весной|весны|весну летом|лета|лето осенью|осени|осень зимой|зимы|зиму
-months: январе|январь феврале|февраль марте|март апреле|апрель мае|май июне|июнь июле|июль августе|август
-    сентябре|сентябрь октябре|октябрь ноябре|ноябрь декабре|декабрь
-0 day: сегодня
--1 day: вчера / вчера вечером|утром|ночью
--2 day: позавчера
-+1 day: завтра
-+2 day: послезавтра
-0 weekend: на|в выходных|выходные
--1: на|в|за? прошлой|прошлую|прошлом|прошлый|прошлые|прошлых|прошлое|предыдущем {unit} / прошлого {unit}
-    / в? прошлый|прошлую|прошлое {weekday} / в? прошлом|прошлого {month} / прошлой|прошлым|прошлую {season}
--2: позапрошлой|позапрошлом|позапрошлый|позапрошлую {unit}
-0: на|в|за? этой|этом|эту|этот|эти|этих|этого {unit} / в? этот|эту|это {weekday} / этой|этим {season}
-+1: на|в? следующей|следующем|следующий|следующую|следующие {unit}
-    / в? следующий|следующую|следующее {weekday}
-in -1 week: в? {weekday} на прошлой неделе / на прошлой неделе в {weekday}
-in -1 year: в? {month} прошлого года / {day} {month} прошлого года / прошлой|прошлым {season}
-    / {season} прошлого года
-ago: {n} {unit} назад / {some} {unit} назад
-ago 1: {unit} назад
-within: за|в? последние|последних {n} {unit}
-within 1: за последний|последнюю|последнее {unit}
-written: в|во {weekday} / в|к|за {month} / в|к|за? {month} {year} года|г?
-    / {day} го|е? {month} {year}? года|г?
-    / в? {year} году|г|год|года / {season} {year} года|г?
-since: с|со|начиная с?
-before: до / за {n} {unit} до
-after: после / через {n} {unit} после
-none: каждый|каждую|каждое {unit}|{weekday} / последний день
 """

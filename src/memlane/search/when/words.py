@@ -14,17 +14,20 @@ DATE = "\ue000"
 """Stands for every character of a date in numbers, which is read before anything else."""
 
 _ALIKE = str.maketrans("ёı週個兩號後來禮這幾過間ｹヵ" + DATE, "еi周个两号后来礼这几过间ケカ ")
-_PIECE = re.compile(rf"{DATE}+|\d+|[^\W\d_]+")
-_HAN_NUMBER = re.compile("[〇零一二三四五六七八九十百两]+")
+# Patterns are left for `re` to compile and keep when a query first needs them.
+_PIECE = rf"{DATE}+|\d+|[^\W\d_]+"
+_HAN_NUMBER = "[〇零一二三四五六七八九十百两]*"
 _HAN_DIGITS = dict(zip("〇零一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
-_UNSPACED = re.compile("[\u1100-\u11ff\u3005-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-_HANGUL = re.compile("[\uac00-\ud7a3]+")
-_KOREAN_TAIL = re.compile(
+_UNSPACED_FROM = "\u2e80"
+"""The scripts without spaces, and Hangul, begin here."""
+_HANGUL = "[\uac00-\ud7a3]*"
+_KOREAN_TAIL = (
     "(?:쯤|경|께|간|초|말|중|도|자)?(?:에게?|에는?|엔|에도|에서는?|의|은|는|이|가|을|를|부터|까지|도|만|로|와|과|랑|"
     "이나|이라|라는|인가요?|인데|였던?|이었던?|한테|보다|처럼|마다|이후|이전)?"
 )
 """Particles behind a word of time. What has any other ending is another word: `오늘날`, `전체`."""
 _ORDINALS = frozenset({"st", "nd", "rd", "th", "er", "o", "го", "е"})
+ORDINAL_LETTERS = "".join(_ORDINALS)
 _GLUE = frozenset("._/\\@#:=+~$%&|<>")
 """Signs that hold identifiers, paths, addresses and times together."""
 _OPENING = frozenset("_/\\@#$~")
@@ -62,7 +65,7 @@ def words(text: str, known: Mapping[str, object], longest: int) -> list[Word]:
     """
     found: list[Word] = []
     end = 0
-    for match in _PIECE.finditer(text):
+    for match in re.finditer(_PIECE, text):
         start = match.start()
         gap = text[end:start]
         piece = match[0]
@@ -74,8 +77,10 @@ def words(text: str, known: Mapping[str, object], longest: int) -> list[Word]:
         elif gap and not _joins(gap, found, piece):
             found.append((BORDER, end, end))
         end = match.end()
-        if longest and piece and _UNSPACED.search(piece):
+        if longest and piece and max(piece) >= _UNSPACED_FROM:
             found += _cut(piece, start, known, longest)
+        elif piece in _ORDINALS and found and found[-1][2] == start and found[-1][0].isdecimal():
+            found[-1] = (found[-1][0] + piece, found[-1][1], end)
         elif _is_one_name(found, start, piece):
             found[-1] = (BORDER, start, end)
         else:
@@ -85,7 +90,7 @@ def words(text: str, known: Mapping[str, object], longest: int) -> list[Word]:
 
 def _is_glue(gap: str, piece: str) -> bool:
     """Whether a gap between two pieces is one inside an identifier, a path, an address or a time."""
-    return bool(gap) and _GLUE.issuperset(gap) and not _UNSPACED.match(piece)
+    return bool(gap) and _GLUE.issuperset(gap) and piece[0] < _UNSPACED_FROM
 
 
 def _joins(gap: str, found: list[Word], following: str) -> bool:
@@ -93,7 +98,7 @@ def _joins(gap: str, found: list[Word], following: str) -> bool:
     sign = gap.strip()
     if not sign:
         return "\n\n" not in gap
-    last = found[-1][0] if found else ""
+    last = found[-1][0].rstrip(ORDINAL_LETTERS) if found else ""
     if sign in {"'", "’"}:
         return True
     if sign == "-":
@@ -110,9 +115,9 @@ def _is_one_name(found: list[Word], start: int, piece: str) -> bool:
     last = found[-1][0]
     if not (last and piece):
         return True
-    if DATE in {last[0], piece[0]} or piece in _ORDINALS:
+    if DATE in {last[0], piece[0]}:
         return False
-    return not (_UNSPACED.match(last) or _UNSPACED.match(piece))
+    return max(last[0], piece[0]) < _UNSPACED_FROM
 
 
 def _cut(run: str, start: int, known: Mapping[str, object], longest: int) -> Iterator[Word]:
@@ -120,24 +125,20 @@ def _cut(run: str, start: int, known: Mapping[str, object], longest: int) -> Ite
 
     Korean is cut from the beginning of a word only, and only where particles alone follow.
     """
-    index = 0
-    hangul = _HANGUL.match(run)
-    if hangul:
-        yield from _cut_korean(run[: hangul.end()], start, known, longest)
-        index = hangul.end()
+    index = len(_beginning(_HANGUL, run))
+    yield from _cut_korean(run[:index], start, known, longest)
     while index < len(run):
-        number = _HAN_NUMBER.match(run, index)
-        length = number.end() - index if number else 0
+        number = _beginning(_HAN_NUMBER, run[index:])
         piece = longest_known(run, index, known, longest)
-        if piece and len(piece) >= length:
-            yield piece, start + index, start + index + len(piece)
-            index += len(piece)
-        elif number:
-            yield str(han_number(number[0])), start + index, start + number.end()
-            index = number.end()
-        else:
-            yield run[index], start + index, start + index + 1
-            index += 1
+        length = max(len(piece), len(number), 1)
+        word = piece if len(piece) == length else str(han_number(number)) if number else run[index]
+        yield word, start + index, start + index + length
+        index += length
+
+
+def _beginning(pattern: str, text: str) -> str:
+    match = re.match(pattern, text)
+    return match[0] if match else ""
 
 
 def _cut_korean(run: str, start: int, known: Container[str], longest: int) -> Iterator[Word]:
@@ -146,7 +147,7 @@ def _cut_korean(run: str, start: int, known: Container[str], longest: int) -> It
     while piece := longest_known(run, index, known, longest):
         pieces.append((piece, start + index, start + index + len(piece)))
         index += len(piece)
-    while pieces and not _KOREAN_TAIL.fullmatch(run, index):
+    while pieces and not re.fullmatch(_KOREAN_TAIL, run[index:]):
         _, first, _ = pieces.pop()
         index = first - start
         if not pieces:
