@@ -1,9 +1,9 @@
 """Dates that are written in numbers alone: the same in every language. Pure.
 
 `2023-05-02`, `2023/5/2`, `2023. 5. 2.`, `02.05.2023`, `2023-05`, `2023-Q2`, `Q2 2023`. Of `5/2/2023` nobody
-can tell the month, so such a form is a date only where one part exceeds twelve. `2026.4.10` and `2026.4` are how
-versions are numbered: with dots and without blanks, the year first, a date has two digits a part, and no
-fourth part.
+can tell the month: such a form is a date only where one part exceeds twelve. `2026.4.10` and `2026.4` are
+how versions are numbered: with dots and without blanks, the year first, a date has two digits a part, and
+no fourth part.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def words(text: str, known: Mapping[str, object], longest: int) -> list[Word]:
         elif gap and not _joins(gap, found, piece):
             found.append((BORDER, end, end))
         end = match.end()
-        if longest and piece and max(piece) >= _UNSPACED_FROM:
+        if longest and piece and piece[0] != DATE and max(piece) >= _UNSPACED_FROM:
             found += _cut(piece, start, known, longest)
         elif piece in _ORDINALS and found and found[-1][2] == start and found[-1][0].isdecimal():
             found[-1] = (found[-1][0] + piece, found[-1][1], end)
