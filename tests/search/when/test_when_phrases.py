@@ -332,6 +332,8 @@ NONE = """
 how long did the cable last
 you may restart the server
 may 3 people join the call
+May 2 people join?
+march 5 km
 the march of progress
 a march in silence
 Mars 2020 rover
@@ -424,6 +426,9 @@ def test_what_speaks_of_no_period_gives_none(text: str) -> None:
         ("３日前の会議", ["３日前"]),
         ("¿Qué hicimos AYER?", ["AYER"]),
         ("cafe\u0301 il y a deux semaines", ["il y a deux semaines"]),
+        ("May 2 standup", ["May 2"]),
+        ("Dec 25", ["Dec 25"]),
+        ("上个星期五下午", ["上个星期五"]),
         ("before 2020", []),
         ("2000年以前", []),
     ],

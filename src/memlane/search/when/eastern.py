@@ -56,11 +56,11 @@ CHINESE = """
 triggers: 天 日 周 星期 礼拜 月 年 晚 早 季
 some: _ 几|数 多
 day: 天 日
-week: 周 星期 礼拜 个星期 个礼拜
+week: 周 星期 礼拜
 month: 个月 月
-quarter: 季度 个季度
+quarter: 季度
 year: 年
-weekend: 周末 个周末
+weekend: 周末
 weekdays: 周一|星期一|礼拜一 周二|星期二|礼拜二 周三|星期三|礼拜三 周四|星期四|礼拜四 周五|星期五|礼拜五
     周六|星期六|礼拜六 周日|周天|星期日|星期天|礼拜日|礼拜天
 seasons: 春天|春季 夏天|夏季 秋天|秋季 冬天|冬季
@@ -87,11 +87,11 @@ in +1 week: 下 个? {weekday}
 in -1 year: 去年 的? {m} 月 初|底|份|中旬|上旬|下旬? / 去年 的? {m} 月 {day} 日|号
 in 0 year: 今年 的? {m} 月 初|底|份|中旬|上旬|下旬? / 今年 的? {m} 月 {day} 日|号
 in -2 year: 前年 的? {m} 月 份? / 前年 的? {m} 月 {day} 日|号
-ago: {n} {unit} 前|之前|以前 / {some} {unit} 前|之前|以前
+ago: {n} 个? {unit} 前|之前|以前 / {some} 个? {unit} 前|之前|以前
 ago 3 day: 前 几 天 / 前些天
 ago 2 day: 前 两 天
-within: 近|最近|过去|这 {n} 来? {unit} / 近|最近|过去|这 {some} {unit}
-ahead: {n} {unit} 后|之后|以后
+within: 近|最近|过去|这 {n} 来? 个? {unit} / 近|最近|过去|这 {some} 个? {unit}
+ahead: {n} 个? {unit} 后|之后|以后
 written: {weekday} / {m} 月 初|底|份|中旬|上旬|下旬? / {m} 月 {day} 日|号 / {year} 年
     / {year} 年 的? {m} 月 份? / {year} 年 {m} 月 {day} 日|号 / {year} 年 的? {season}
 none: 目前 / 以前 / 之前 / 日本 / 马上 / 后天 性|的|免疫|形成|培养|努力|因素

@@ -44,10 +44,8 @@ class Operation(Value, frozen=True):
     count: int = 0
     unit: str | None = None
     weekday: int | None = None
-    sign: bool = False
-    """Only where a sign of the language stands elsewhere."""
-    lower: bool = False
-    """Only where it is written in lower case."""
+    only: str = ""
+    """What it is read under alone, as the tables write it: `?`, `^`, `!`."""
 
 
 class Language(Value, frozen=True):
@@ -151,14 +149,14 @@ def _classes(code: str, lists: dict[str, list[str]]) -> dict[str, tuple[tuple[st
 
 
 def _operation(name: str) -> Operation:
-    sign, lower = name.endswith(" ?"), name.endswith(" ^")
-    verb, *rest = name.rstrip(" ?^").split()
+    verb, *rest = name.rstrip(" ?^!").split()
     number = int(rest.pop(0)) if rest and rest[0].lstrip("+-").isdecimal() else None
     if verb.lstrip("+-").isdecimal():
         verb, number = "shift", int(verb)
     unit = rest[0] if rest and rest[0] in _UNITS else None
     day = int(rest[1]) if rest and rest[0] == "weekday" else None
-    return Operation(verb=verb, count=number or 0, unit=unit, weekday=day, sign=sign, lower=lower)
+    only = name[-1] if name[-1] in "?^!" else ""
+    return Operation(verb=verb, count=number or 0, unit=unit, weekday=day, only=only)
 
 
 def _add(node: Node, phrase: list[str], operation: Operation) -> set[str]:

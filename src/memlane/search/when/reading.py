@@ -144,7 +144,7 @@ def _classes(word: Word, language: Language) -> list[tuple[str, Any]]:
     text = word[0]
     if not text.isdecimal():
         if text[:1].isdecimal() and 1 <= (day := int(text.rstrip(ORDINAL_LETTERS)[:3])) <= 31:
-            return [("{day}", day), ("{ord}", day)]
+            return [("{ord}", day), ("{day}", day)]
         return [(f"{{{name}}}", value) for name, value in language.classes.get(text, ())]
     found: list[tuple[str, Any]] = []
     number = int(text[:5])
@@ -162,11 +162,15 @@ def _classes(word: Word, language: Language) -> list[tuple[str, Any]]:
 
 def _holds(phrase: _Phrase, said: list[Word], original: str, language: Language) -> bool:
     """Whether a phrase that may as well be something else is what it seems."""
-    if phrase.operation.lower:
+    only = phrase.operation.only
+    if only == "^":
         return all(original[start:end].islower() for _, start, end in said[phrase.first : phrase.last])
-    if phrase.operation.sign:
+    if only == "?":
         outside = said[: phrase.first] + said[phrase.last :]
         return len(said) == 1 or any(word in language.signs for word, _, _ in outside)
+    if only == "!":
+        following = said[phrase.last][0] if phrase.last < len(said) else ""
+        return original[said[phrase.first][1]].isupper() and not following.endswith(("s", "people"))
     return True
 
 

@@ -24,7 +24,8 @@ place wins, and a word of the phrase over a class. The operations:
 - `since`, `before`, `after`: words before a date, with or without how long;
 - `none`: reads like a period and is none.
 
-`?` behind an operation asks for a sign of the language elsewhere in the text, `^` for lower case.
+`?` behind an operation asks for a sign of the language elsewhere in the text, `^` for lower case,
+`!` for a capital and no plural behind it (`May 2 standup`, but not `may 2 people join`).
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ written: on|since {weekday} morning|afternoon|evening|night? / {weekday} morning
     / in|during|since|of|throughout|early|late|mid|year the? year? {year}
     / last|first {unit} of the? {month}|{maybe} {year}? / {season} of? {year}
     / in|during|over the? {season} of? {year}?
+written !: {maybe} {day}
 since: since / starting from
 before: before / {n}|{some} {unit} before / the|last {unit} before / the|last? {weekday} before
     / a? {some} of? {unit} before
