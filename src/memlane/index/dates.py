@@ -18,17 +18,18 @@ from .stem import stem
 DateSpan = tuple[str, int, int]
 """A term, and the start and end of what stands for it in the text."""
 
-_MONTHS = """
-january february march april may june july august september october november december
-jan feb mar apr may jun jul aug sep oct nov dec
-enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
-janvier février mars avril mai juin juillet août septembre octobre novembre décembre
-januar februar märz april mai juni juli august september oktober november dezember
-janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro
-gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
-januari februari maart april mei juni juli augustus september oktober november december
-января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-"""
+MONTHS = {
+    "en": """january february march april may june july august september october november december
+jan feb mar apr may jun jul aug sep oct nov dec""",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "de": "januar februar märz april mai juni juli august september oktober november dezember",
+    "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "nl": "januari februari maart april mei juni juli augustus september oktober november december",
+    "ru": "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+}
+"""The names of the twelve months by language, January first; a further line has other forms."""
 _MISTAKABLE = frozenset({"march", "mars"})
 """Names that are as often another word: a month only beside a day or year, like all of three letters."""
 _YEAR = r"(?:19|20)\d\d"
@@ -81,7 +82,8 @@ def month_terms() -> frozenset[str]:
 @cache
 def month_names() -> dict[str, int]:
     """The number of the month each name stands for."""
-    return {name: number for line in _MONTHS.split("\n") for number, name in enumerate(line.split(), start=1)}
+    lines = (line for names in MONTHS.values() for line in names.split("\n"))
+    return {name: number for line in lines for number, name in enumerate(line.split(), start=1)}
 
 
 def _terms(span: tuple[int, int], year: str | None, month: int, day: int) -> Iterator[DateSpan]:
