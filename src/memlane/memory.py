@@ -277,6 +277,7 @@ class Memory:
                 text_weight=hybrid.text_weight,
                 candidate_multiplier=hybrid.candidate_multiplier,
                 fusion=hybrid.fusion,
+                rerank=search.query.rerank.enabled,
                 mmr=hybrid.mmr.enabled,
                 mmr_lambda=hybrid.mmr.lambda_,
                 decay=hybrid.temporal_decay.enabled,

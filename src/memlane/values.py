@@ -158,6 +158,17 @@ class Explanation(Value, frozen=True):
     vector_weight: float = 0.0
     text_weight: float = 0.0
     fused: float = 0.0
+    """Both legs together, 0..1."""
+    late: float | None = None
+    """Late interaction: how well the best window answers, piece by piece, 0..1."""
+    reranked: float | None = None
+    """What the reranking model says, 0..1."""
+    nearness: float | None = None
+    """How near the note's day lies to the time the question speaks of, 0..1."""
+    strength: float = 0.0
+    """All of the evidence together."""
+    lead: float = 0.0
+    """By how much the strength exceeds that of the best other candidate."""
     threshold: float = 0.0
     passed_by: str = ""
     """Which leg carried it over the threshold."""
@@ -191,15 +202,17 @@ class SearchTotals(Value, frozen=True):
     dropped_by_score: int = 0
     dropped_missing_file: int = 0
     dropped_by_size: int = 0
+    periods: tuple[str, ...] = ()
+    """The times that the question speaks of, as they were read."""
     generation: int | None = None
     milliseconds: dict[str, float] = field(default_factory=dict)
 
 
 class Why(Value, frozen=True):
-    """Why a result list is empty.
+    """Why a result list is empty, or why its results are hardly an answer (nothing_relevant).
 
     `code` is stable: disabled, denied, blank_query, no_searchable_terms, nothing_indexed, no_match,
-    below_threshold, provider_failed, file_gone.
+    below_threshold, nothing_relevant, provider_failed, file_gone.
     """
 
     code: str
@@ -240,6 +253,8 @@ class SearchResult(Value, frozen=True):
     partial: bool = False
     building: Building | None = None
     """Set while a faster model answers in place of the configured one."""
+    confidence: float | None = None
+    """The chance that the best passage answers the question, 0..1; None where nothing was searched."""
     warning: str | None = None
     why: Why | None = None
     totals: SearchTotals = field(default_factory=SearchTotals)

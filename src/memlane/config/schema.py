@@ -254,6 +254,18 @@ class Hybrid(Section, frozen=True):
     temporal_decay: Annotated[TemporalDecay, Meta(description="Recent daily notes first.")] = TemporalDecay()
 
 
+class Rerank(Section, frozen=True):
+    """A closer look at the first candidates."""
+
+    enabled: Annotated[
+        bool,
+        Meta(
+            description="Compare the first candidates with the query piece by piece, by the embedded model; "
+            "a few milliseconds."
+        ),
+    ] = True
+
+
 class Query(Section, frozen=True):
     """What a search gives."""
 
@@ -263,6 +275,7 @@ class Query(Section, frozen=True):
         Meta(description="Below this a hit counts as noise; each way of searching is judged on its own."),
     ] = 0.35
     hybrid: Annotated[Hybrid, Meta(description="Meaning and keywords together.")] = Hybrid()
+    rerank: Annotated[Rerank, Meta(description="A closer look at the first candidates.")] = Rerank()
 
 
 class Cache(Section, frozen=True):

@@ -22,6 +22,8 @@ from .sqlite_vec import load_vector_functions, packaged_extension
 
 if TYPE_CHECKING:
     import apsw
+    import numpy as np
+    from numpy.typing import NDArray
 
     from .bundled import StaticModel
 
@@ -79,9 +81,10 @@ class PieceLikeness:
 
         table = np.frombuffer(self._model.rows, np.int8).reshape(-1, self._model.dimensions)
 
-        def unit(pieces: Sequence[int]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+        def unit(pieces: Sequence[int]) -> NDArray[np.float32]:
             rows = table[np.asarray(pieces)].astype(np.float32)
-            return rows / np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
+            lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            return np.divide(rows, np.maximum(lengths, 1e-9)[:, None])
 
         found: list[list[float]] = np.round(unit(query) @ unit(passages).T, _DIGITS).tolist()
         return found
@@ -92,10 +95,9 @@ class PieceLikeness:
         width = self._model.dimensions
         rows = b"".join(map(self._row, passages))
         places = json.dumps(list(range(1, len(rows), width)))
-        statement = (
-            f"SELECT round(coalesce(1 - vec_distance_cosine(vec_int8(substr(?1, value, {width})), vec_int8(?2)),"
-            f" 0), {_DIGITS}) FROM json_each(?3)"
-        )
+        row = f"vec_int8(substr(?1, value, {width}))"
+        cosine = f"coalesce(1 - vec_distance_cosine({row}, vec_int8(?2)), 0)"
+        statement = f"SELECT round({cosine}, {_DIGITS}) FROM json_each(?3)"  # noqa: S608 - numbers of ours
         return [
             [cosine for (cosine,) in connection.execute(statement, (rows, bytes(self._row(piece)), places))]
             for piece in query

@@ -1,13 +1,14 @@
 """Late interaction: a passage judged by its best window, piece by piece. Pure.
 
-One vector says what a passage is about as a whole; a question is answered by one line of it. So each piece of
-the question looks for the piece that is most like it within a window of the passage, what it finds is weighed
-by how much the piece tells, and the best window counts (MaxSim: Khattab & Zaharia 2020, "ColBERT"). Words that
-match exactly count 1, related and translated ones less, and words that stand far apart do not add up.
+One vector says what a passage is about as a whole; a question is answered by one line of it. So each piece
+of the question looks for the piece that is most like it within a window of the passage, what it finds is
+weighed by how much the piece tells, and the best window counts (MaxSim: Khattab & Zaharia 2020, "ColBERT").
+Words that match exactly count 1, related and translated ones less, and words that stand far apart do not
+add up.
 
-Measured on thirteen data sets, added to the fused score (docs/search-quality.md): recall@5 +.015 and MRR +.017
-on average, no set loses. Windows of 32 pieces do as well as pairs of sentences and need no sentence borders;
-64, 96 and whole passages do less, and so do weights by rarity alone or by the model alone.
+Measured on thirteen data sets, added to the fused score (docs/search-quality.md): recall@5 +.015 and MRR
++.017 on average, no set loses. Windows of 32 pieces do as well as pairs of sentences and need no sentence
+borders; 64, 96 and whole passages do less, and so do weights by rarity alone or by the model alone.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def weigh_pieces(
         for (_, start, end), weight in zip(spans, model_weights, strict=True)
     ]
     total = sum(weights)
-    telling = [(piece, weight / total) for (piece, _, _), weight in zip(spans, weights, strict=True) if weight]
+    telling = [
+        (piece, weight / total) for (piece, _, _), weight in zip(spans, weights, strict=True) if weight
+    ]
     return QueryPieces(tuple(piece for piece, _ in telling), tuple(weight for _, weight in telling))
 
 
@@ -64,7 +67,7 @@ def best_window(
         return 0.0
     rows = [[max(map(row.__getitem__, part)) for part in halves] for row in cosines]
     if len(halves) == 1:
-        return sum(weight * row[0] for weight, row in zip(weights, rows, strict=True))
+        return float(sum(weight * row[0] for weight, row in zip(weights, rows, strict=True)))
     best = [[max(pair) for pair in pairwise(row)] for row in rows]
     return max(
         sum(weight * cosine for weight, cosine in zip(weights, window, strict=True))

@@ -18,6 +18,8 @@ class SearchSettings(Value, frozen=True):
     text_weight: float = 0.3
     candidate_multiplier: int = 4
     fusion: Fusion = "adaptive"
+    rerank: bool = True
+    """A closer look at the first candidates."""
     mmr: bool = False
     mmr_lambda: float = 0.7
     decay: bool = False

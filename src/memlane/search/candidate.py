@@ -1,0 +1,83 @@
+"""A chunk on its way through the steps, and the account of what each did to it."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, tzinfo
+
+from ..index.store import Passage
+from ..values import Explanation, Value
+from .fuse import KeywordEvidence, VectorEvidence, Weights
+
+
+class Candidate(Value, frozen=True):
+    """A chunk that a leg found. Each step gives a changed copy."""
+
+    passage: Passage
+    keyword: KeywordEvidence | None
+    vector: VectorEvidence | None
+    fused: float
+    """What the two legs say, 0..1."""
+    late: float | None = None
+    """How well its best window answers the question piece by piece, 0..1; None when it was not compared."""
+    reranked: float | None = None
+    """What the reranking model says, 0..1; None when it was not asked."""
+    nearness: float = 0.0
+    """How near its day lies to the time the question speaks of, 0..1."""
+    strength: float = 0.0
+    """All of the above together: what the order goes by."""
+    lead: float = 0.0
+    """By how much its strength exceeds the best of the others; negative behind."""
+    score: float = 0.0
+    """The chance that it answers the question, 0..1; then what age took away."""
+    passed_by: str = ""
+    age_days: int | None = None
+    decay: float | None = None
+    mmr_penalty: float | None = None
+    mmr_against: str | None = None
+
+    @property
+    def order(self) -> tuple[float, float, str, int, int]:
+        """Best first; ties in an order that does not depend on how the index came about."""
+        passage = self.passage
+        return -self.score, -self.strength, passage.path, passage.start_line, passage.chunk
+
+    @property
+    def citation(self) -> str:
+        """`path#Lstart-Lend`, or `path#Lstart`."""
+        passage = self.passage
+        last = f"-L{passage.end_line}" if passage.end_line > passage.start_line else ""
+        return f"{passage.path}#L{passage.start_line}{last}"
+
+    def day(self, zone: tzinfo | None) -> date | None:
+        """The day its age counts from; None for evergreen ones."""
+        passage = self.passage
+        if passage.day is not None or passage.evergreen:
+            return passage.day
+        return datetime.fromtimestamp(passage.mtime_ns / 1e9, zone).date()
+
+    def explanation(self, weights: Weights, threshold: float, matched: tuple[str, ...]) -> Explanation:
+        """What each step did to it."""
+        word, meaning = self.keyword, self.vector
+        return Explanation(
+            keyword_rank=word.rank if word else None,
+            keyword_raw=word.bm25 if word else None,
+            keyword_score=word.score if word else None,
+            vector_rank=meaning.rank if meaning else None,
+            vector_raw=meaning.cosine if meaning else None,
+            vector_score=meaning.score if meaning else None,
+            vector_weight=weights.vector,
+            text_weight=weights.text,
+            fused=self.fused,
+            late=self.late,
+            reranked=self.reranked,
+            nearness=self.nearness or None,
+            strength=self.strength,
+            lead=self.lead,
+            threshold=threshold,
+            passed_by=self.passed_by,
+            age_days=self.age_days,
+            decay=self.decay,
+            mmr_penalty=self.mmr_penalty,
+            mmr_against=self.mmr_against,
+            matched_terms=matched,
+        )
