@@ -82,9 +82,9 @@ class PieceLikeness:
         table = np.frombuffer(self._model.rows, np.int8).reshape(-1, self._model.dimensions)
 
         def unit(pieces: Sequence[int]) -> NDArray[np.float32]:
-            rows = table[np.asarray(pieces)].astype(np.float32)
-            lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-            return np.divide(rows, np.maximum(lengths, 1e-9)[:, None])
+            rows: NDArray[np.float32] = table[np.asarray(pieces)].astype(np.float32)
+            rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
+            return rows
 
         found: list[list[float]] = np.round(unit(query) @ unit(passages).T, _DIGITS).tolist()
         return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import date
 from functools import cache
 
 from .fold import fold
@@ -71,6 +72,12 @@ def named_dates(text: str, names: Iterable[tuple[int, int]]) -> Iterator[DateSpa
         if day or year or (len(name) > 3 and name not in _MISTAKABLE):
             span = (before.start() if before else start, year.end() if year else end)
             yield from _terms(span, year and year[1], months[name], int(day[1]) if day else 0)
+
+
+def day_terms(day: date) -> frozenset[str]:
+    """The terms of a day, as a text that names it has them."""
+    year, month, number = f"{day.year:04}", f"{day.month:02}", f"{day.day:02}"
+    return frozenset((f"{year}-{month}-{number}", f"{year}-{month}", f"--{month}-{number}", f"--{month}"))
 
 
 @cache

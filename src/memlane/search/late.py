@@ -13,6 +13,7 @@ borders; 64, 96 and whole passages do less, and so do weights by rarity alone or
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -67,9 +68,9 @@ def best_window(
         return 0.0
     rows = [[max(map(row.__getitem__, part)) for part in halves] for row in cosines]
     if len(halves) == 1:
-        return float(sum(weight * row[0] for weight, row in zip(weights, rows, strict=True)))
+        return math.fsum(weight * row[0] for weight, row in zip(weights, rows, strict=True))
     best = [[max(pair) for pair in pairwise(row)] for row in rows]
     return max(
-        sum(weight * cosine for weight, cosine in zip(weights, window, strict=True))
+        math.fsum(weight * cosine for weight, cosine in zip(weights, window, strict=True))
         for window in zip(*best, strict=True)
     )

@@ -8,7 +8,6 @@ from msgspec import field
 
 from ..embed.base import Embedder, NoVector, Vector
 from ..errors import EmbeddingError, StoreCorrupt, StoreError
-from ..index.analyze import query_terms
 from ..index.identity import space_identity
 from ..index.store import Store
 from ..values import Filters, Value
@@ -56,9 +55,9 @@ class VectorLeg(Value, frozen=True):
         return self.query is not None
 
 
-def keyword_leg(store: Store, query: str, *, limit: int, filters: Filters) -> KeywordLeg:
-    """Ask the full-text index for the query's terms, joined by OR."""
-    terms = query_terms(query)[:_MOST_TERMS]
+def keyword_leg(store: Store, asked: Sequence[str], *, limit: int, filters: Filters) -> KeywordLeg:
+    """Ask the full-text index for these terms, joined by OR."""
+    terms = asked[:_MOST_TERMS]
     if not terms:
         return KeywordLeg()
     try:

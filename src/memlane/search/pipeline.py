@@ -24,6 +24,7 @@ from ..index.store import Store
 from ..values import Filters, SearchResult, SearchTotals, Why
 from .calibrate import MOST, chance, leads
 from .candidate import Candidate
+from .dated import AskedTime, asked_time
 from .decay import age_in_days, decay_factor
 from .fuse import Weights, adapted, carried_by, reciprocal_rank, strength, weighted
 from .legs import KeywordLeg, VectorLeg, complete_cosines, keyword_leg, vector_leg
@@ -31,7 +32,6 @@ from .mmr import distinct_words, diversify
 from .present import Answer, present
 from .rerank import DEPTH, late_interaction
 from .settings import SearchRequest, SearchSettings
-from .when import Period, nearness, periods
 
 _POOL_RESULTS = 25
 """Candidate lists are as deep as if at least this many results were wanted, so that asking for fewer gives
@@ -70,14 +70,15 @@ class Search:
     def _answer(self, request: SearchRequest, filters: Filters) -> SearchResult:
         if not request.query.strip():
             return self._empty(Why("blank_query", "the query is blank"))
-        if not query_terms(request.query):
+        terms = query_terms(request.query)
+        if not terms:
             return self._empty(
                 Why("no_searchable_terms", "the query holds no word or sign that can be searched for")
             )
         times = _Times()
-        today = self._clock.today()
-        asked = periods(request.query, today)
-        keyword, vector = self._legs(request.query, self._pool(request), filters)
+        asked = asked_time(request.query, terms, self._clock.today())
+        terms += asked.terms
+        keyword, vector = self._legs(request.query, terms, self._pool(request), filters)
         times.lap("legs")
         unrelated = self._embedder.unrelated_cosine if self._embedder else 0.0
         vector = complete_cosines(vector, self._store, list(keyword.evidence), unrelated)
@@ -99,7 +100,7 @@ class Search:
             vector=vector,
             weights=weights,
             ranked=ranked[: request.max_results],
-            periods=asked,
+            periods=asked.periods,
             confidence=max((candidate.score for candidate in candidates), default=0.0),
             totals=SearchTotals(
                 keyword_candidates=len(keyword.evidence),
@@ -113,11 +114,13 @@ class Search:
         times.lap("snippets")
         return result
 
-    def _legs(self, query: str, limit: int, filters: Filters) -> tuple[KeywordLeg, VectorLeg]:
+    def _legs(
+        self, query: str, terms: Sequence[str], limit: int, filters: Filters
+    ) -> tuple[KeywordLeg, VectorLeg]:
         """Both legs, keywords first: they wait for no provider. Without hybrid, the one that can answer."""
 
         def words() -> KeywordLeg:
-            return keyword_leg(self._store, query, limit=limit, filters=filters)
+            return keyword_leg(self._store, terms, limit=limit, filters=filters)
 
         def meaning() -> VectorLeg:
             return vector_leg(self._store, self._embedder, query, limit=limit, filters=filters)
@@ -164,15 +167,13 @@ class Search:
             late = {}
         return [replace(candidate, late=late.get(candidate.passage.chunk)) for candidate in candidates]
 
-    def _scored(
-        self, candidates: Sequence[Candidate], asked: Sequence[Period], query: str
-    ) -> list[Candidate]:
+    def _scored(self, candidates: Sequence[Candidate], asked: AskedTime, query: str) -> list[Candidate]:
         """The candidates with their scores, best first."""
         zone = self._clock.now().tzinfo
         weighed = []
         for candidate in candidates:
-            day = candidate.day(zone) if asked else None
-            near = nearness(day, asked) if day else 0.0
+            day = candidate.day(zone) if asked.said else None
+            near = asked.nearness(day) if day else 0.0
             total = strength(candidate.fused, candidate.late, near)
             weighed.append(replace(candidate, nearness=near, strength=total, score=min(total, MOST)))
         weighed.sort(key=lambda candidate: candidate.order)

@@ -1,0 +1,52 @@
+"""What a question says of time, and how well a note's day fits it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from ..index.dates import day_terms
+from ..values import Value
+from .when import Period, nearness, periods
+
+_WITH_YEAR = re.compile(r"\d{4}-\d\d(?:-\d\d)?", re.ASCII)
+_OF_ANY_YEAR = re.compile(r"--\d\d(?:-\d\d)?", re.ASCII)
+
+
+class AskedTime(Value, frozen=True):
+    """The time that a question speaks of."""
+
+    periods: tuple[Period, ...] = ()
+    named: frozenset[str] = frozenset()
+    """Days and months that it names, as terms: those with a year where there are any."""
+
+    @property
+    def said(self) -> bool:
+        """Whether it speaks of time at all."""
+        return bool(self.periods or self.named)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Days that are meant but not written, such as yesterday, as terms to search for."""
+        return tuple(
+            period.start.isoformat()
+            for period in self.periods
+            if period.exact and period.start == period.end and period.start.isoformat() not in self.named
+        )
+
+    def nearness(self, day: date) -> float:
+        """How well a note of this day fits: 1 for a day that is meant, falling to 0 with the distance.
+
+        A day that is named without its year ("May 6th") fits in every year.
+        """
+        return 1.0 if self.named & day_terms(day) else nearness(day, self.periods)
+
+
+def asked_time(query: str, terms: Sequence[str], today: date) -> AskedTime:
+    """The time that a question speaks of, given its searchable terms."""
+    named = [term for term in terms if _WITH_YEAR.fullmatch(term)]
+    return AskedTime(
+        periods(query, today),
+        frozenset(named or (term for term in terms if _OF_ANY_YEAR.fullmatch(term))),
+    )
