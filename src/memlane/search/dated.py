@@ -11,6 +11,7 @@ from ..values import Value
 from .when import Period, nearness, periods
 
 _WITH_YEAR = re.compile(r"\d{4}-\d\d(?:-\d\d)?", re.ASCII)
+_DAY = re.compile(r"(?:\d{4}|-)-\d\d-\d\d", re.ASCII)
 _OF_ANY_YEAR = re.compile(r"--\d\d(?:-\d\d)?", re.ASCII)
 
 
@@ -34,6 +35,11 @@ class AskedTime(Value, frozen=True):
             for period in self.periods
             if period.exact and period.start == period.end and period.start.isoformat() not in self.named
         )
+
+    def is_day(self, day: date) -> bool:
+        """Whether this very day is asked for, not a week or a month that it lies in."""
+        named = {term for term in self.named & day_terms(day) if _DAY.fullmatch(term)}
+        return bool(named) or any(period.start == period.end == day for period in self.periods)
 
     def nearness(self, day: date) -> float:
         """How well a note of this day fits: 1 for a day that is meant, falling to 0 with the distance.

@@ -36,7 +36,7 @@ _NEUTRAL_COVERAGE = 0.4
 _RRF_K = 60
 _LATE_WEIGHT = 1.4
 """How much late interaction counts beside the fused score; 1.0 to 1.8 give the same within a thousandth."""
-_NEARNESS_WEIGHT = 0.4
+_NEARNESS_WEIGHT = 0.8
 """How much it counts that a note is of the time a question speaks of."""
 
 

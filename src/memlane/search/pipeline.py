@@ -88,7 +88,7 @@ class Search:
         candidates = self._reranked(request.query, candidates, keyword, vector)
         times.lap("rerank")
         candidates = self._scored(candidates, asked, request.query)
-        kept = self._over_threshold(candidates, request.min_score)
+        kept = self._over_threshold(candidates, request.min_score, asked)
         ranked = sorted(self._decayed(kept), key=lambda candidate: candidate.order)
         times.lap("rank")
         ranked, vanished = _existing(ranked, self._depth(request))
@@ -189,16 +189,22 @@ class Search:
             for candidate in weighed
         ]
 
-    def _over_threshold(self, candidates: Sequence[Candidate], minimum: float) -> list[Candidate]:
+    def _over_threshold(
+        self, candidates: Sequence[Candidate], minimum: float, asked: AskedTime
+    ) -> list[Candidate]:
         """Those that at least one leg finds good enough by itself, unless both together say otherwise.
 
-        When a rare token settles a query, what the model finds faintly alike is noise beside it.
+        When a rare token settles a query, what the model finds faintly alike is noise beside it. What was
+        written on the very day that is asked for needs no other likeness.
         """
+        zone = self._clock.now().tzinfo
         kept = []
         for candidate in candidates:
             leg = carried_by(candidate.keyword, candidate.vector, minimum)
             if leg and candidate.fused >= minimum / 2:
                 kept.append(replace(candidate, passed_by=leg))
+            elif asked.said and (day := candidate.day(zone)) and asked.is_day(day):
+                kept.append(replace(candidate, passed_by="day"))
         return kept
 
     def _decayed(self, candidates: Sequence[Candidate]) -> list[Candidate]:
