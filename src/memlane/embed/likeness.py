@@ -64,30 +64,38 @@ class PieceLikeness:
         """How much each piece tells by itself: the length of its vector, near 0 for the commonest."""
         return [self._model.scales[piece] * math.hypot(*self._row(piece)) for piece in pieces]
 
-    def cosines(self, query: Sequence[int], passages: Sequence[int]) -> list[list[float]]:
-        """For each piece of the query its cosine with each of the others."""
-        if not query or not passages:
-            return [[] for _ in query]
-        if "numpy" not in sys.modules and (connection := self._vector_database()) is not None:
-            return self._by_sqlite(connection, query, passages)
-        return self._by_numpy(query, passages)
+    @property
+    def in_bulk(self) -> bool:
+        """Whether numpy computes: it is loaded, or the extension cannot be."""
+        return "numpy" in sys.modules or self._vector_database() is None
 
-    def _row(self, piece: int) -> memoryview:
-        width = self._model.dimensions
-        return self._model.rows[piece * width : (piece + 1) * width]
-
-    def _by_numpy(self, query: Sequence[int], passages: Sequence[int]) -> list[list[float]]:
+    def matrix(
+        self, query: Sequence[int], passages: Sequence[int] | NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """The cosines of the query's pieces (rows) with others (columns), by numpy."""
         import numpy as np
 
         table = np.frombuffer(self._model.rows, np.int8).reshape(-1, self._model.dimensions)
 
-        def unit(pieces: Sequence[int]) -> NDArray[np.float32]:
-            rows: NDArray[np.float32] = table[np.asarray(pieces)].astype(np.float32)
+        def unit(pieces: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
+            rows: NDArray[np.float32] = table[np.asarray(pieces, np.int64)].astype(np.float32)
             rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
             return rows
 
-        found: list[list[float]] = np.round(unit(query) @ unit(passages).T, _DIGITS).tolist()
-        return found
+        rounded: NDArray[np.float32] = np.round(unit(query) @ unit(passages).T, _DIGITS)
+        return rounded
+
+    def cosines(self, query: Sequence[int], passages: Sequence[int]) -> list[list[float]]:
+        """The same as lists, without numpy where that can be."""
+        connection = None if self.in_bulk else self._vector_database()
+        if connection is None:
+            found: list[list[float]] = self.matrix(query, passages).tolist()
+            return found
+        return self._by_sqlite(connection, query, passages)
+
+    def _row(self, piece: int) -> memoryview:
+        width = self._model.dimensions
+        return self._model.rows[piece * width : (piece + 1) * width]
 
     def _by_sqlite(
         self, connection: apsw.Connection, query: Sequence[int], passages: Sequence[int]

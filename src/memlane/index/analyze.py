@@ -150,7 +150,7 @@ def _most_exact_dates(terms: Iterable[str]) -> list[str]:
 def match_expression(terms: Sequence[str]) -> str:
     """The FTS5 expression that matches any of the terms. Nothing in a term is read as syntax."""
     return " OR ".join(
-        f'"{term}"*' if _is_lone_syllable(term) else '"' + term.replace('"', '""') + '"' for term in terms
+        f'"{term}"*' if is_prefix(term) else '"' + term.replace('"', '""') + '"' for term in terms
     )
 
 
@@ -219,7 +219,7 @@ def _telling(run: str, short: bool) -> list[str]:
     return [term for term in asked if term not in PARTICLES]
 
 
-def _is_lone_syllable(term: str) -> bool:
+def is_prefix(term: str) -> bool:
     """A single kana, Hangul syllable or the like: found as the beginning of a pair."""
     return len(term) == 1 and is_unspaced(term) and not is_han(term)
 

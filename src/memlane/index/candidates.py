@@ -14,7 +14,7 @@ from ..embed.base import Vector
 from ..values import Filters
 from ..workspace import glob_expression
 from . import schema
-from .analyze import BM25_WEIGHTS, match_expression
+from .analyze import BM25_WEIGHTS, is_prefix, match_expression
 from .database import Row, select, select_value
 from .store import KeywordCandidate, Passage, VectorCandidate
 from .vectors import SLACK, VectorEngine, exact_cosines
@@ -50,9 +50,15 @@ def matching(
 
 def document_frequencies(connection: apsw.Connection, generation: int, terms: Sequence[str]) -> list[int]:
     """In how many chunks of a generation each term occurs."""
-    words = f"{schema.terms_table(generation)}_words"
-    statement = f"SELECT doc FROM {words} WHERE term = ?"  # noqa: S608
-    return [select_value(connection, statement, term) or 0 for term in terms]
+    table = schema.terms_table(generation)
+    whole = f"SELECT doc FROM {table}_words WHERE term = ?"  # noqa: S608
+    begun = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608
+    return [
+        select_value(connection, begun, match_expression([term]))
+        if is_prefix(term)
+        else select_value(connection, whole, term) or 0
+        for term in terms
+    ]
 
 
 def nearest(

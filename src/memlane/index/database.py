@@ -23,6 +23,10 @@ _HEADER = b"SQLite format 3\x00"
 _BUSY_MILLISECONDS = 10_000
 _CACHE_KIB = 16_384
 _IDLE_CONNECTIONS = 4
+_NEXT_REVISION = (
+    "INSERT INTO notes VALUES ('revision', '1')"
+    " ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+)
 _UNSETTLED = "unsettled"
 _MOVED_AWAY = 1032  # SQLITE_READONLY_DBMOVED: the open file is no longer the one at its path
 _SHORT_READ = 522  # SQLITE_IOERR_SHORT_READ: the file is shorter than its header says
@@ -52,6 +56,12 @@ class ForeignDatabase(StoreError):  # noqa: N818
     """The file is not an index of ours. It is left untouched."""
 
     code = "foreign_database"
+
+
+def revision(connection: apsw.Connection) -> str:
+    """What changes with every transaction that writes, in whichever process."""
+    row = select_row(connection, "SELECT value FROM notes WHERE key = 'revision'")
+    return row[0] if row else ""
 
 
 class Database:
@@ -118,6 +128,7 @@ class Database:
                     # Taken back by settle(); found at an open, it asks for a check.
                     connection.execute("INSERT OR REPLACE INTO notes VALUES (?, '1')", (_UNSETTLED,))
                 yield connection
+                connection.execute(_NEXT_REVISION)
                 connection.execute("COMMIT")
                 self._unsettled = True
             except BaseException:

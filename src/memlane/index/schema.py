@@ -53,7 +53,7 @@ def create_terms(generation: int, tokenizer: str) -> str:
     """The statement that makes a generation's full-text table.
 
     Contentless: the text stands in `chunks` once; this holds the postings alone, and forgets rows on
-    delete. The vocabulary table beside it tells in how many chunks a term occurs.
+    delete. The vocabulary tables beside it tell in how many chunks a term occurs, and in which.
     """
     name = terms_table(generation)
     quoted = tokenizer.replace('"', '""')
@@ -61,6 +61,7 @@ def create_terms(generation: int, tokenizer: str) -> str:
         f"CREATE VIRTUAL TABLE {name} USING fts5(heading, body, content='', contentless_delete=1,"
         f' tokenize="{quoted}");'
         f"CREATE VIRTUAL TABLE {name}_words USING fts5vocab({name}, row);"
+        f"CREATE VIRTUAL TABLE {name}_places USING fts5vocab({name}, instance);"
     )
 
 
@@ -83,6 +84,7 @@ def drop_generation(generation: int) -> str:
     name = terms_table(generation)
     return f"""
         DROP TABLE IF EXISTS {name}_words;
+        DROP TABLE IF EXISTS {name}_places;
         DROP TABLE IF EXISTS {name};
         DELETE FROM chunks WHERE file IN (SELECT id FROM files WHERE generation = {generation});
         DELETE FROM files WHERE generation = {generation};

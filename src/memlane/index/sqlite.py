@@ -12,6 +12,7 @@ from ..values import FileFailure, Filters, Source, StoreStatistics
 from . import candidates, schema
 from .analyze import TOKENIZER
 from .database import Database, Row, select, select_row, select_value
+from .resident import ResidentIndex
 from .store import (
     FileChange,
     Generation,
@@ -44,6 +45,7 @@ class SqliteStore:
         self._engine: VectorEngine | None = None
         self.vector_problem = ""
         """Why sqlite-vec is not in use although it is wanted."""
+        self._resident = ResidentIndex()
         self._database = Database(path, self._prepare)
 
     @property
@@ -76,6 +78,8 @@ class SqliteStore:
             generation = _current_generation(connection)
             if generation is None or not terms:
                 return []
+            if filters == Filters() and (known := self._resident.postings(connection, generation.id)):
+                return known.matching(connection, terms, limit)
             return candidates.matching(connection, generation.id, terms, filters=filters, limit=limit)
 
     def term_frequencies(self, terms: Sequence[str]) -> tuple[list[int], int]:
@@ -84,6 +88,8 @@ class SqliteStore:
             generation = _current_generation(connection)
             if generation is None:
                 return [0] * len(terms), 0
+            if known := self._resident.postings(connection, generation.id):
+                return known.frequencies(connection, terms), known.count
             counts = candidates.document_frequencies(connection, generation.id, terms)
             return counts, _count_chunks(connection, generation.id)
 
@@ -93,6 +99,8 @@ class SqliteStore:
             space = _current_space(connection)
             if space is None or self._engine is None or space.dimensions != dimensions_of(query):
                 return []
+            if filters == Filters() and (known := self._resident.vectors(connection, space)):
+                return known.nearest(query, limit)
             return candidates.nearest(connection, self._engine, space.id, query, filters=filters, limit=limit)
 
     def cosines(self, query: Vector, chunks: Sequence[int]) -> dict[int, float]:
@@ -101,6 +109,8 @@ class SqliteStore:
             space = _current_space(connection)
             if space is None or space.dimensions != dimensions_of(query) or not chunks:
                 return {}
+            if known := self._resident.vectors(connection, space):
+                return known.cosines(query, chunks)
             return exact_cosines(query, candidates.stored_vectors(connection, space.id, chunks))
 
     def pieces(self, chunks: Sequence[int]) -> dict[int, bytes]:
@@ -110,6 +120,7 @@ class SqliteStore:
 
     def passages(self, chunks: Sequence[int]) -> dict[int, Passage]:
         """The stored chunks with these ids; ids that are gone are left out."""
+        self._resident.asked()  # the candidates of a question are there
         with self._database.reading() as connection:
             return candidates.stored_passages(connection, chunks)
 

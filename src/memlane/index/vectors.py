@@ -20,6 +20,8 @@ from ..embed.sqlite_vec import load_vector_functions, packaged_extension
 SLACK = 16
 """How many more candidates than asked an engine proposes: float32 sums of the engines differ in the last
 bits, which may swap neighbours at the edge."""
+COSINE_DIGITS = 9
+"""Cosines are rounded to so many digits, so that the order in which they are summed does not matter."""
 _ROWS_A_BLOCK = 4096
 
 
@@ -105,7 +107,7 @@ def exact_cosines(query: Vector, rows: Iterable[tuple[int, Vector]]) -> dict[int
     wanted = unpack(query)
     width = dimensions_of(query)
     return {
-        chunk: sum(map(mul, wanted, unpack(vector)))
+        chunk: round(sum(map(mul, wanted, unpack(vector))), COSINE_DIGITS)
         for chunk, vector in rows
         if dimensions_of(vector) == width
     }

@@ -183,9 +183,8 @@ class Search:
                 replace(candidate, lead=ahead, score=chance(candidate.strength, ahead))
                 for candidate, ahead in zip(weighed, lead, strict=True)
             ]
-        words = query.split()
         return [
-            replace(candidate, score=1.0) if candidate.passage.text.split() == words else candidate
+            replace(candidate, score=1.0) if _is_query(candidate.passage.text, query) else candidate
             for candidate in weighed
         ]
 
@@ -272,6 +271,11 @@ class _Times:
         now = perf_counter()
         self.laps[step] = round(1000 * (now - self._last), 3)
         self._last = now
+
+
+def _is_query(text: str, query: str) -> bool:
+    """Whether a text is the query, but for white space."""
+    return text.startswith(query.lstrip()[:1]) and text.split() == query.split()
 
 
 def _existing(ranked: Sequence[Candidate], depth: int) -> tuple[list[Candidate], int]:

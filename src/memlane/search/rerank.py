@@ -9,7 +9,7 @@ from ..embed.likeness import PieceLikeness, unpack_pieces
 from ..embed.pieces import normal_form
 from ..errors import ProviderUnavailable
 from ..index.store import Store
-from .late import QueryPieces, best_window, weigh_pieces
+from .late import QueryPieces, best_window, best_windows, weigh_pieces
 
 DEPTH = 30
 """How many candidates are looked at. Fixed, so that asking for fewer results gives the first of the same;
@@ -40,6 +40,11 @@ def _scores(
 ) -> dict[int, float]:
     if not asked.pieces:
         return {}
+    if likeness.in_bulk:
+        scores = best_windows(
+            list(passages.values()), lambda pieces: likeness.matrix(asked.pieces, pieces), asked
+        )
+        return dict(zip(passages, (max(0.0, score) for score in scores), strict=True))
     distinct = sorted(set().union(*passages.values()))
     cosines = [dict(zip(distinct, row, strict=True)) for row in likeness.cosines(asked.pieces, distinct)]
     return {
