@@ -15,7 +15,11 @@ from ..values import Explanation, Hit, SearchResult, Status, SyncReport
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-_STAGES: dict[Stage, str] = {"index": "Indexing files", "embed": "Embedding chunks"}
+_STAGES: dict[Stage, str] = {
+    "index": "Indexing files",
+    "embed": "Embedding chunks",
+    "ask": "Asking questions",
+}
 
 
 class TerminalObserver:
