@@ -82,7 +82,8 @@ def test_a_path_is_meant_however_it_is_written(write: Write, notes: Path, open_m
 def test_reasons_of_the_search(write: Write, open_memory: Open) -> None:
     for number in range(14):
         write(f"memory/2026-01-{number + 1:02d}.md", "lighthouse lighthouse keeper\n")
-    write("memory/2026-03-01.md", "lighthouse " + "and much else besides " * 40 + "\n")
+    write("memory/2026-03-01.md", "lighthouse and little else\n")
+    write("memory/2026-03-02.md", "lighthouse " + "and much else besides " * 40 + "\n")
     write("memory/[odd] {name}.md", "windmill of the old miller\n")
     memory = open_memory(provider="none")
     assert code(memory, "lighthouse", "memory/2026-03-01.md")[0] == "ranked_low"
@@ -95,7 +96,7 @@ def test_reasons_of_the_search(write: Write, open_memory: Open) -> None:
         "filtered",
         "the question's glob leave it out",
     )
-    weak, reason = code(memory, "lighthouse xylophone zither theorbo quena sackbut", "memory/2026-03-01.md")
+    weak, reason = code(memory, "lighthouse xylophone zither theorbo quena sackbut", "memory/2026-03-02.md")
     assert weak == "below_threshold"
     assert reason.startswith("too weak in both legs: keyword 0.")
 
