@@ -192,6 +192,8 @@ class SearchTotals(Value, frozen=True):
     dropped_missing_file: int = 0
     dropped_by_size: int = 0
     generation: int | None = None
+    last_sync: str | None = None
+    """ISO time of the last pass that changed the index; for explained searches."""
     milliseconds: dict[str, float] = field(default_factory=dict)
 
 

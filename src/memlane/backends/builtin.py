@@ -81,6 +81,9 @@ class BuiltinBackend:
         def answer(store: SqliteStore) -> SearchResult:
             search = Search(store, self._embedder, self._search_settings, self._clock)
             result = search.run(request, filters)
+            if request.explain:
+                totals = replace(result.totals, last_sync=store.note(LAST_PASS))
+                result = replace(result, totals=totals)
             if self._choice.failure and not result.warning:
                 return replace(result, warning=self._choice.failure)
             return result
