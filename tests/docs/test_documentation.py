@@ -91,3 +91,55 @@ def test_the_demo_runs_and_shows_what_it_promises(tmp_path: Path) -> None:
         strict=True,
     ):
         assert expected in answer
+
+
+def test_what_the_page_on_evaluating_shows_is_what_is_printed(tmp_path: Path) -> None:
+    page = (ROOT / "docs/evaluation.md").read_text("utf-8")
+    blocks = re.findall(r"```console\n\$ memlane (eval [^\n]+)\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 2
+    for command, shown in blocks:
+        done = subprocess.run(
+            [sys.executable, "-m", "memlane", *command.split(), "--state-dir", str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+        )
+        for row in (
+            "questions, provider",
+            "recall@5",
+            "nDCG@10",
+            "answered ",
+            "nothing found, rightly",
+            "time, median",
+        ):
+            assert row in shown
+            assert row in done.stdout
+
+
+def test_the_questions_and_the_python_of_the_page_on_evaluating_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memlane.evaluate import read_questions
+
+    page = (ROOT / "docs/evaluation.md").read_text("utf-8")
+    (lines,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    (table,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "questions.jsonl").write_text(lines, "utf-8")
+    (tmp_path / "questions.csv").write_text(table, "utf-8")
+    assert [len(question.targets) for question in read_questions(tmp_path / "questions.jsonl")] == [
+        1,
+        1,
+        2,
+        1,
+        0,
+    ]
+    assert [len(question.targets) for question in read_questions(tmp_path / "questions.csv")] == [1, 0]
+    subprocess.run(["cp", "-r", str(ROOT / "examples/workspace"), str(tmp_path / "notes")], check=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMLANE_STATE_DIR", str(tmp_path / "state"))
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(code, "evaluation.md", "exec"), {})
+    assert "both answer" in output.getvalue() or "noise" in output.getvalue()

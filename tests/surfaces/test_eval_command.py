@@ -73,7 +73,7 @@ def test_two_settings_side_by_side(run: Run, asked: str, tmp_path: Path) -> None
     done = run(asked, "--against", "query.hybrid.enabled=false", "--against", "query.minScore=0.99")
     assert done.returncode == 0
     assert "as configured  query.hybrid.enabled=false query.minScore=0.99" in done.stdout
-    assert "Worse with query.hybrid.enabled=false query.minScore=0.99 (1):" in done.stdout
+    assert "Worse with query.hybrid.enabled=false query.minScore=0.99 (1), by nDCG@10:" in done.stdout
     assert "rank 1 → –" in done.stdout
     assert "0 better, 1 worse, 2 alike; sign test p = 1.000: the difference may be noise" in done.stdout
 

@@ -48,7 +48,7 @@ def comparison_text(comparison: Comparison) -> str:
     blocks = ["\n".join([_heading(first), f"against {_provider(second)}", "", *_aligned(rows)])]
     for title, changes in (("Better", comparison.wins), ("Worse", comparison.losses)):
         if changes:
-            heading = f"{title} with {comparison.second_name} ({len(changes)}):"
+            heading = f"{title} with {comparison.second_name} ({len(changes)}), by nDCG@10:"
             blocks.append("\n".join([heading, *_changes(changes)]))
     wins, losses = len(comparison.wins), len(comparison.losses)
     blocks.append(
