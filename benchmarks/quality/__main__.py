@@ -107,10 +107,21 @@ def _header(models: list[str], configurations: list[str]) -> list[tuple[str, str
         ("day", datetime.now(UTC).date().isoformat()),
         (
             "machine",
-            f"{platform.platform()}, {os.cpu_count()} processors, Python {platform.python_version()}",
+            f"{platform.platform()}, {_processor()}, Python {platform.python_version()}",
         ),
         *settings,
     ]
+
+
+def _processor() -> str:
+    """How many processors of what kind, as far as the system tells."""
+    kind = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        lines = []
+    kind = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), kind)
+    return f"{os.cpu_count()} × {kind}"
 
 
 def _commit() -> str:

@@ -56,13 +56,13 @@ def test_faults_of_the_note_itself(write: Write, notes: Path, open_memory: Open)
     (notes / "memory/link.md").symlink_to(notes / "README.md")
     memory = open_memory(provider="none")
     for path, lines, expected, words in (
-        ("README.md", (), "not_a_note", "it is no memory file"),
-        ("../secret.md", (), "not_a_note", "it is no memory file"),
-        ("memory/.hidden.md", (), "not_a_note", "it is no memory file"),
+        ("README.md", (), "not_a_note", "notes are MEMORY.md"),
+        ("../secret.md", (), "not_a_note", "notes are MEMORY.md"),
+        ("memory/.hidden.md", (), "not_a_note", "notes are MEMORY.md"),
         ("memory/link.md", (), "ignored", "symbolic link"),
         ("memory/bad.md", (), "failed", "NUL at byte 0"),
         ("memory/2026-05-21.md", (), "no_such_file", "did you mean memory/2026-05-12.md?"),
-        ("memory/other/entirely.md", (), "no_such_file", "there is no such file"),
+        ("memory/other/entirely.md", (), "no_such_file", "nothing is at this path"),
         ("memory/empty.md", (), "no_such_lines", "it is empty"),
         ("memory/2026-05-12.md", (2, 3), "no_such_lines", "it ends at line 1"),
     ):
@@ -208,3 +208,23 @@ def test_settings_given_with_the_call_win(write: Write, notes: Path, tmp_path: P
         opened({"query": {"minScore": 7}})
     with pytest.raises(ConfigError, match=r'memorySearch\.provder is not known; did you mean "provider"\?'):
         opened({"provder": "none"})
+
+
+def test_an_address_given_with_the_call_gets_no_key_of_another_host(notes: Path, tmp_path: Path) -> None:
+    from memlane import ConfigError
+
+    state = tmp_path / "state"
+    state.mkdir()
+    remote = '{"baseUrl": "https://a.example/v1", "apiKey": "sk-1"}'
+    (state / "openclaw.json").write_text(
+        f'{{"agents": {{"defaults": {{"memorySearch": {{"provider": "openai", "remote": {remote}}}}}}}}}'
+    )
+
+    def opened(**given: str) -> Memory:
+        section = {"remote": given}
+        return Memory.open(workspace=notes, state_dir=state, environ={}, memory_search=section)
+
+    with pytest.raises(ConfigError, match=r"remote\.apiKey is for"):
+        opened(baseUrl="https://b.example/v1")
+    opened(baseUrl="https://a.example/v2").close()
+    opened(baseUrl="https://b.example/v1", apiKey="sk-2").close()

@@ -52,7 +52,7 @@ def test_the_measures_and_the_misses_are_told(run: Run, asked: str) -> None:
     assert rows["nothing found, rightly"] == "1 of 1"
     at = lines.index("Missed (1):")
     assert lines[at + 1] == "  2. windmill"
-    assert lines[at + 2].startswith("      memory/c.md: no such file: there is no such file")
+    assert lines[at + 2].startswith("      memory/c.md: no such file: nothing is at this path")
 
 
 def test_json_is_one_document(run: Run, asked: str) -> None:
@@ -99,7 +99,7 @@ def test_another_index_never_touches_the_one_in_use(run: Run, asked: str, tmp_pa
         (("none.jsonl",), "cannot read the questions none.jsonl"),
         (("{asked}", "--against", "provder=none"), 'provder is not known; did you mean "provider"?'),
         (("{asked}", "--against", "query.minScore=7"), "memorySearch.query.minScore is 7; allowed:"),
-        (("{asked}", "--against", "none.json5"), "none.json5: there is no such file"),
+        (("{asked}", "--against", "none.json5"), "--against 'none.json5' is neither KEY=VALUE nor a file"),
         (("{asked}", "--against", "a.json5", "--against", "b.json5"), "two configuration files"),
         (("{asked}", "--against", "enabled=false"), "memory search is disabled under the other settings"),
         (("{asked}", "--keep", "x"), "--keep goes with --against"),

@@ -84,14 +84,14 @@ class Notes:
         try:
             resolve_readable(self._workspace, path)
         except PathRefused:
-            return Reason("not_a_note", f"it is no memory file: {_KINDS}")
+            return Reason("not_a_note", _KINDS)
         if os.path.lexists(os.path.join(self._workspace.location, path)):
             return Reason("ignored", "it is there, but passed over when notes are listed")
         from difflib import get_close_matches
 
-        near = get_close_matches(path, [entry.path for entry in self._scan.files], 1, cutoff=0.8)
+        near = get_close_matches(path, [entry.path for entry in self._scan.files], 1, cutoff=0.85)
         return Reason(
-            "no_such_file", "there is no such file" + (f"; did you mean {near[0]}?" if near else "")
+            "no_such_file", "nothing is at this path" + (f"; did you mean {near[0]}?" if near else "")
         )
 
 
@@ -192,9 +192,7 @@ def _legs_text(explanation: Explanation | None, *, ranked: bool = True) -> str:
 def _nothing_alike(first: SearchResult) -> str:
     if first.mode == "keyword":
         return "it has no word in common with the question, and words alone are searched"
-    if first.mode == "vector":
-        return "it has no vector that could be compared with the question"
-    return "it has no word in common with the question and no vector"
+    return "neither its words nor its meaning come near the question"
 
 
 def _composed(path: str) -> str:

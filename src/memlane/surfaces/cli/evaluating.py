@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...errors import UsageError
+from ...memory import read_configuration
 from ...tools import value_json
 from .options import Place, harmless, memory_options, print_json, print_text
 
@@ -106,11 +107,19 @@ def _second(
         raise UsageError(f"--against names two configuration files: {files[0]} and {files[1]}")
     section = section_from([text for text in against if is_change(text)])
     config = files[0] if files else None
+    if config and not Path(config).is_file():
+        raise UsageError(f"--against {config!r} is neither KEY=VALUE nor a file")
     notes = first.settings.workspace if config else None
-    with place.open(workspace=notes, config=config, memory_search=section) as other:
-        if not other.settings.enabled:
-            raise UsageError("memory search is disabled under the other settings")
-        if share_index(first.settings, other.settings):
+    settings = read_configuration(
+        workspace=notes or place.workspace,
+        config=config or place.config,
+        state_dir=place.state_dir,
+        memory_search=section,
+    ).agent(place.agent)
+    if not settings.enabled:
+        raise UsageError("memory search is disabled under the other settings")
+    if share_index(first.settings, settings):
+        with place.open(workspace=notes, config=config, memory_search=section) as other:
             return other.evaluate(questions, low_confidence=low_confidence, sync=False)
     with tempfile.TemporaryDirectory(prefix="memlane-eval-") as temporary:
         index = str(Path(keep or temporary).absolute() / "{agentId}.sqlite")
