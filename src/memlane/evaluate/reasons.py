@@ -21,7 +21,10 @@ from ..workspace import Workspace, resolve_readable
 from ..workspace.read import read_text, split_lines
 from .questions import Question, Target
 
-_DEEPEST = 4096
+_DEEPEST = 1000
+"""How many results a deeper look asks for; most answers end before, at their limit of characters."""
+_DEEPEST_DIVERSE = 100
+"""The same where results are made diverse, which takes time in the square."""
 _KINDS = "notes are MEMORY.md, the .md files under memory/ and what the extra paths hold"
 
 
@@ -103,6 +106,9 @@ class Deeper:
         self._question = question
         self._first = first
         self._ask = ask
+        explained = [hit.explanation for hit in first.hits if hit.explanation]
+        diverse = any(one.mmr_penalty is not None for one in explained)
+        self._depth = _DEEPEST_DIVERSE if diverse else _DEEPEST
 
     def reason(self, target: Target) -> Reason:
         """Why the target, a place in an indexed note, is not among the first results."""
@@ -113,7 +119,7 @@ class Deeper:
         alone = self._note(target, min_score=0.0)
         if (rank := reaching(alone, target)) is None:
             return self._unseen(target)
-        if not self._all.totals.dropped_by_size:
+        if len(self._all) < self._depth and not self._all.totals.dropped_by_size:
             legs = _legs_text(alone.hits[rank - 1].explanation, ranked=False)
             return Reason("not_a_candidate", _TOO_DEEP + legs)
         if reaching(self._note(target), target) is None:
@@ -124,22 +130,22 @@ class Deeper:
     @cached_property
     def _kept(self) -> SearchResult:
         """Everything over the threshold."""
-        return self._ask(self._question, max_results=_DEEPEST)
+        return self._ask(self._question, max_results=self._depth)
 
     @cached_property
     def _all(self) -> SearchResult:
         """Everything that either leg knows of."""
-        return self._ask(self._question, max_results=_DEEPEST, min_score=0.0)
+        return self._ask(self._question, max_results=self._depth, min_score=0.0)
 
     def _note(self, target: Target, **options: float) -> SearchResult:
-        return self._ask(self._question, max_results=_DEEPEST, note=target.path, **options)
+        return self._ask(self._question, max_results=self._depth, note=target.path, **options)
 
     def _unseen(self, target: Target) -> Reason:
         """The note gives nothing for this question: its limits leave it out, or nothing in it is alike."""
         limits = [name for name in ("since", "until", "source", "glob") if getattr(self._question, name)]
         if limits:
             free = Question(self._question.text, self._question.targets)
-            found = self._ask(free, max_results=_DEEPEST, min_score=0.0, note=target.path)
+            found = self._ask(free, max_results=self._depth, min_score=0.0, note=target.path)
             if reaching(found, target) is not None:
                 return Reason("filtered", f"the question's {' and '.join(limits)} leave it out")
         return Reason("not_a_candidate", _nothing_alike(self._first))
