@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench quality docs clean
 .DEFAULT_GOAL := demo
 
 .venv/.installed: pyproject.toml
@@ -31,6 +31,10 @@ lint: .venv/.dev  ## style, types, and the arrows between the rooms
 
 bench: .venv/.dev  ## the figures of benchmarks/speed
 	@$(BIN)/python -m benchmarks.speed $(ARGS)
+
+quality: .venv/.dev  ## the quick round of benchmarks/quality; MEMLANE_EVAL names the data
+	@test -n "$$MEMLANE_EVAL" || { echo 'make quality needs MEMLANE_EVAL=FOLDER, the folder with the data sets' >&2; exit 2; }
+	@$(BIN)/python -m benchmarks.quality --quick $(ARGS)
 
 docs: .venv/.dev  ## rewrite the generated reference pages
 	@$(BIN)/python docs/generate.py $(ARGS)

@@ -1,108 +1,144 @@
-"""Asking a data set's questions of real workspaces, through the pipeline that users have."""
+"""A set laid out, indexed once for each embedding model, and asked under each configuration."""
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from time import perf_counter
-from types import ModuleType
 from typing import Any
 
-from memlane import Memory
+from memlane import ConfigError, Memory
+
+from .abstention import Answered, is_answerable
+from .configurations import index_key, section
+from .sets import EvaluationData, LaidOut, QuestionClock, asked_at
 
 RESULTS = 20
+
+Combination = tuple[str, str]
+"""A model and a configuration, by name."""
 
 
 @dataclass
 class Run:
-    """The answers to a set's questions, and what they cost."""
+    """The answers to a set's questions under one configuration, and what they cost."""
 
-    rows: list[dict[str, Any]]
-    """One a query: `qid` and `ranked`."""
-    entries: list[dict[str, Any]]
-    """Which document stands at which lines of which file."""
+    model: str
+    configuration: str
+    ranked: list[dict[str, Any]] = field(default_factory=list)
+    """One a query: `qid` and `ranked`, as the evaluator wants them."""
+    answers: list[Answered] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)
     chunks: int = 0
     index_bytes: int = 0
     index_seconds: float = 0.0
-    milliseconds: list[float] = field(default_factory=list)
-
-    @property
-    def median_milliseconds(self) -> float:
-        """The median time of a query."""
-        return median(self.milliseconds) if self.milliseconds else 0.0
 
 
-class EvaluationData:
-    """A folder of data sets with its own `materialize.py` and `score.py`, which are used as they are."""
+@dataclass
+class Index:
+    """What making the indexes of a set took."""
 
-    def __init__(self, folder: Path) -> None:
-        if not (folder / "score.py").is_file():
-            raise SystemExit(
-                f"{folder} holds no score.py; name the evaluation folder with --eval or MEMLANE_EVAL"
-            )
-        self.folder = folder
-        sys.path.insert(0, str(folder))
-        self.materialize: ModuleType = __import__("materialize")
-        self.scoring: ModuleType = __import__("score")
-
-    def sets(self) -> list[str]:
-        """The names of the sets that have questions."""
-        return sorted(path.parent.name for path in self.folder.glob("*/queries.jsonl.gz"))
-
-    @contextmanager
-    def workspaces(self, name: str) -> Iterator[tuple[Path, list[dict[str, Any]], list[dict[str, Any]]]]:
-        """The set laid out as workspaces in a temporary folder, with its map and its questions."""
-        with tempfile.TemporaryDirectory(prefix="memlane-quality-") as folder:
-            out = Path(folder)
-            self.materialize.materialize(str(self.folder / name), folder, "daily")
-            read = self.materialize.read_jsonl
-            yield out, read(str(out / "map.jsonl")), read(str(out / "queries.jsonl"))
-
-    def scores(self, name: str, run: Run) -> dict[str, dict[str, float]]:
-        """The measures of a run over all its questions, by level (`doc`, `evidence`)."""
-        documents = self.materialize.read_jsonl(str(self.folder / name / "docs.jsonl.gz"))
-        queries = self.materialize.read_jsonl(str(self.folder / name / "queries.jsonl.gz"))
-        rows, problems = self.scoring.score(documents, queries, run.rows, run.entries)
-        if any(problems.values()):
-            raise SystemExit(f"{name}: the run does not fit the set: {problems}")
-        return {cut["level"]: cut for cut in self.scoring.summary(rows) if cut["cut"] == "all"}
+    chunks: int = 0
+    index_bytes: int = 0
+    seconds: float = 0.0
 
 
-def run_set(data: EvaluationData, name: str, settings: Mapping[str, Any]) -> Run:
-    """Index every workspace of a set and ask it every question. `settings` is a `memorySearch` section."""
-    with data.workspaces(name) as (out, entries, queries):
-        run = Run([], entries)
-        for workspace in sorted({query["workspace"] for query in queries}):
-            asked = [query for query in queries if query["workspace"] == workspace]
-            _ask(out / workspace, out / f".state-{workspace.strip('.')}", asked, settings, run)
-    return run
+def run_set(
+    data: EvaluationData, name: str, combinations: Sequence[Combination], folder: Path
+) -> tuple[LaidOut, list[Run], list[str]]:
+    """Ask a set under every combination; also gives what was passed over, and why.
+
+    `folder` holds notes, indexes and, next to them, the embeddings, which a later run finds again.
+    Raises SystemExit for a model that this version does not have.
+    """
+    out = data.lay_out(name, folder / "notes")
+    groups: dict[str, list[Combination]] = {}
+    skipped = []
+    for combination in combinations:
+        settings = section(*combination)
+        if problem := _problem(settings, folder):
+            skipped.append(f"{combination[1]}: {problem}")
+        else:
+            groups.setdefault(index_key(settings), []).append(combination)
+    runs: list[Run] = []
+    for key, members in groups.items():
+        stores = folder / hashlib.sha256(key.encode()).hexdigest()[:12]
+        index = _index(out, stores, section(*members[0]))
+        for model, configuration in members:
+            run = Run(model, configuration, [], [], [], index.chunks, index.index_bytes, index.seconds)
+            for workspace in out.workspaces():
+                _ask(out, workspace, stores, section(model, configuration), run)
+            runs.append(run)
+    order = list(combinations)
+    return out, sorted(runs, key=lambda run: order.index((run.model, run.configuration))), skipped
 
 
-def _ask(
-    workspace: Path, state: Path, queries: Sequence[dict[str, Any]], settings: Mapping[str, Any], run: Run
-) -> None:
-    import json
+def _problem(settings: dict[str, Any], folder: Path) -> str:
+    """Why this version cannot run these settings; nothing when it can."""
+    try:
+        Memory.open(workspace=folder, state_dir=folder, environ={}, memory_search=settings).close()
+    except ConfigError as error:
+        return str(error)
+    return ""
 
-    state.mkdir()
-    config = state / "openclaw.json"
-    config.write_text(json.dumps({"agents": {"defaults": {"memorySearch": settings}}}), "utf-8")
-    with Memory.open(workspace=workspace, state_dir=state, environ={}) as memory:
-        started = perf_counter()
-        memory.sync()
-        run.index_seconds += perf_counter() - started
+
+def _index(out: LaidOut, stores: Path, settings: dict[str, Any]) -> Index:
+    """Make every workspace's index anew; only embeddings are taken from an earlier run."""
+    index = Index()
+    stores.mkdir(parents=True, exist_ok=True)
+    for file in stores.glob("*.sqlite*"):
+        if ".embeddings." not in file.name:
+            file.unlink()
+    for workspace in out.workspaces():
+        with _open(out, workspace, stores, settings) as memory:
+            started = perf_counter()
+            memory.sync()
+            index.seconds += perf_counter() - started
+            status = memory.status()
+            if (wanted := settings.get("model")) and wanted not in str(status.model):
+                raise SystemExit(f"the model {wanted} was asked for, but {status.model or 'none'} answers")
+            index.chunks += status.statistics.chunks
+            index.index_bytes += status.statistics.bytes_on_disk
+    return index
+
+
+def _ask(out: LaidOut, workspace: str, stores: Path, settings: dict[str, Any], run: Run) -> None:
+    latest = out.latest_day(workspace)
+    queries = out.asked(workspace)
+    clock = QuestionClock(asked_at({}, latest))
+    with _open(out, workspace, stores, settings, clock) as memory:
+        memory.search(queries[0]["query"], max_results=RESULTS, sync=False)  # loads the model
         for query in queries:
+            clock.moment = asked_at(query, latest)
             started = perf_counter()
             result = memory.search(query["query"], max_results=RESULTS, sync=False)
             run.milliseconds.append(1000 * (perf_counter() - started))
             ranked = [
                 {"path": hit.path, "startLine": hit.start_line, "endLine": hit.end_line} for hit in result
             ]
-            run.rows.append({"qid": query["qid"], "ranked": ranked})
-        statistics = memory.status().statistics
-        run.chunks += statistics.chunks
-        run.index_bytes += statistics.bytes_on_disk
+            run.ranked.append({"qid": query["qid"], "ranked": ranked})
+            run.answers.append(
+                Answered(
+                    query["qid"],
+                    is_answerable(query),
+                    empty=not result.hits,
+                    confidence=getattr(result, "confidence", None),
+                    score=result.hits[0].score if result.hits else 0.0,
+                )
+            )
+
+
+def _open(
+    out: LaidOut, workspace: str, stores: Path, settings: dict[str, Any], clock: QuestionClock | None = None
+) -> Memory:
+    stem = workspace.strip(".") or "all"
+    store = {**settings.get("store", {}), "path": str(stores / f"{stem}.sqlite")}
+    return Memory.open(
+        workspace=out.folder / workspace,
+        state_dir=out.folder / ".state",
+        environ={},
+        clock=clock,
+        memory_search={**settings, "store": store, "cache": {"maxEntries": 1_000_000}},
+    )

@@ -11,6 +11,7 @@ The rooms, in the order in which data flows through them (each imports only thos
     search                                  query → two legs → fused, explained, ranked results
     sessions, backends                      who asks; the index behind one protocol
     tools                                   what an agent's model sees
+    evaluate                                a user's own questions: measures, reasons of misses, comparisons
     memory                                  `Memory`: opens and wires the rooms
     surfaces                                the command line and servers, thin
 """

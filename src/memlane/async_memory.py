@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
@@ -12,6 +12,7 @@ from .memory import Memory
 from .values import Excerpt, SearchResult, SessionContext, Status, SyncReport, Written
 
 if TYPE_CHECKING:
+    from .evaluate import Evaluation, Question
     from .tools import Tool
 
 _Arguments = ParamSpec("_Arguments")
@@ -66,6 +67,10 @@ class AsyncMemory:
     async def status(self, **options: Any) -> Status:  # noqa: ANN401
         """See `Memory.status`."""
         return await self._in_thread(self._memory.status, **options)
+
+    async def evaluate(self, questions: Sequence[Question], **options: Any) -> Evaluation:  # noqa: ANN401
+        """See `Memory.evaluate`."""
+        return await self._in_thread(self._memory.evaluate, questions, **options)
 
     def tools(self, *, session: str | None = None) -> list[Tool]:
         """See `Memory.tools`. Calling a tool blocks; hosts run it in a thread."""

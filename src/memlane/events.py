@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-Stage = Literal["index", "embed"]
+Stage = Literal["index", "embed", "ask"]
 
 
 class Observer(Protocol):
     """Receives progress and warnings. Called from the thread that does the work."""
 
     def progress(self, stage: Stage, done: int, total: int) -> None:
-        """`done` of `total` items of a stage are finished (files for index, chunks for embed)."""
+        """`done` of `total` items of a stage are finished: files, chunks or questions."""
 
     def warning(self, message: str) -> None:
         """Something the user should know that does not stop the work."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .backends.base import Backend
     from .embed.base import Embedder
     from .embed.select import Choice
+    from .evaluate import Evaluation, Question
     from .tools import Tool
 
 _MOST_RESULTS = 4096
@@ -80,14 +81,21 @@ class Memory:
         observer: Observer | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
+        memory_search: Mapping[str, Any] | None = None,
     ) -> Self:
         """The memory of an agent, by default the configured default agent.
 
+        `memory_search` is a section such as `{"query": {"minScore": 0.2}}` that wins over the configured one.
         Raises ConfigError when the configuration cannot be used, UsageError for an unknown agent.
         """
         home = Path.home()
         configuration = read_configuration(
-            workspace=workspace, config=config, state_dir=state_dir, environ=environ, home=home
+            workspace=workspace,
+            config=config,
+            state_dir=state_dir,
+            environ=environ,
+            home=home,
+            memory_search=memory_search,
         )
         settings = configuration.agent(agent)
         memory = cls(settings, home=home, observer=observer, clock=clock, embedder=embedder)
@@ -235,6 +243,39 @@ class Memory:
         """What is indexed, from where, how fresh, and by which provider. `deep` tries the provider too."""
         return self._backend.status(deep=deep)
 
+    def evaluate(
+        self,
+        questions: Sequence[Question],
+        *,
+        low_confidence: float = 0.5,
+        sync: bool = True,
+    ) -> Evaluation:
+        """How well the memory answers questions whose answers are known, and why it misses what it misses.
+
+        `memlane.evaluate.read_questions` reads them from a file, `memlane.evaluate.compare` compares two
+        evaluations. For a question without an answer, finding nothing is right, and so is an answer with a
+        confidence below `low_confidence`. `sync` says whether to look for changed notes first.
+
+        Raises UsageError without questions and where memory search is disabled, otherwise as `search`.
+        """
+        from .evaluate import evaluate
+
+        if not self.settings.enabled:
+            raise UsageError(f"Memory search disabled. {self.settings.disabled_reason}".strip())
+        if not 0 <= low_confidence <= 1:
+            raise UsageError(f"low_confidence must lie between 0 and 1, not {low_confidence}")
+        trouble = ""
+        if sync:
+            report = self.sync(reason="evaluation")
+            trouble = "" if report.complete else report.warning or "another process is indexing"
+        found = evaluate(
+            self,
+            questions,
+            low_confidence=low_confidence,
+            progress=lambda done, total: self._observer.progress("ask", done, total),
+        )
+        return replace(found, warnings=(trouble, *found.warnings)) if trouble else found
+
     def tools(self, *, session: str | None = None) -> list[Tool]:
         """The tools for an agent's model, with JSON schemas; calling one never raises.
 
@@ -322,6 +363,7 @@ def read_configuration(
     state_dir: str | Path | None = None,
     environ: Mapping[str, str] | None = None,
     home: Path | None = None,
+    memory_search: Mapping[str, Any] | None = None,
 ) -> Configuration:
     """The configuration in force here: this and `Memory.open` alone read the environment.
 
@@ -344,4 +386,5 @@ def read_configuration(
         config_file=located("config", config),
         state_dir=located("state_dir", state_dir),
         workspace=located("workspace", workspace),
+        memory_search=memory_search,
     )

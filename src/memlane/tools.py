@@ -111,8 +111,11 @@ def tools_for(memory: ToolMemory, *, session: str | None = None) -> list[Tool]:
 # ---- answers in JSON -----------------------------------------------------------------------------------
 
 
-def search_json(result: SearchResult) -> Json:
-    """A search result as the tool answers it. Absent facts are left out."""
+def search_json(result: SearchResult, *, explain: bool = False) -> Json:
+    """A search result as the tool answers it. Absent facts are left out.
+
+    `explain` adds what happened to the candidates, also where none became a result.
+    """
     answer: Json = {
         "results": [_hit_json(hit) for hit in result.hits],
         "provider": result.provider,
@@ -137,7 +140,7 @@ def search_json(result: SearchResult) -> Json:
         answer["building"] = value_json(result.building)
     if result.totals.dropped_by_size:
         answer["omitted"] = result.totals.dropped_by_size
-    if any(hit.explanation for hit in result.hits):
+    if explain or any(hit.explanation for hit in result.hits):
         answer["totals"] = value_json(result.totals)
     return answer
 

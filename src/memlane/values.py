@@ -205,6 +205,8 @@ class SearchTotals(Value, frozen=True):
     periods: tuple[str, ...] = ()
     """The times that the question speaks of, as they were read."""
     generation: int | None = None
+    last_sync: str | None = None
+    """ISO time of the last pass that changed the index; for explained searches."""
     milliseconds: dict[str, float] = field(default_factory=dict)
 
 

@@ -76,8 +76,25 @@ def test_no_match_says_why_and_is_no_failure(run: Run, write: Write) -> None:
 def test_explain_shows_each_step(run: Run, write: Write) -> None:
     write("memory/a.md", "lighthouse\n")
     done = run("search", "lighthouse keeper", "--explain")
-    for word in ("keyword: rank 1", "vector: rank 1", "fused:", "candidates: 1 keyword, 1 vector"):
-        assert word in done.stdout
+    rows = dict(line.strip().split(maxsplit=1) for line in done.stdout.splitlines()[2:] if line.strip())
+    assert rows["keyword"].startswith("rank 1, BM25 ")
+    assert rows["vector"].startswith("rank 1, cosine ")
+    assert rows["threshold"].startswith("0.35, passed by ")
+    assert rows["score"] == f"{float(rows['fused'].split(' = ')[1]):.3f}"
+    assert rows["candidates"] == "1 keyword, 1 vector"
+    assert rows["index"] == "generation 1, last changed less than a minute ago"
+    assert " ms (legs " in rows["time"]
+
+
+def test_explain_tells_of_the_candidates_even_when_none_was_good_enough(run: Run, write: Write) -> None:
+    write("memory/a.md", "lighthouse\n")
+    done = run("search", "lighthouse xylophone zither theorbo quena", "--min-score", "1", "--explain")
+    assert done.stdout.startswith("No matches")
+    assert "dropped     1 below the threshold" in done.stdout
+    document = json.loads(run("search", "xylophone", "--min-score", "1", "--explain", "--json").stdout)
+    assert document["results"] == []
+    assert document["totals"]["generation"] == 1
+    assert "totals" not in json.loads(run("search", "xylophone", "--min-score", "1", "--json").stdout)
 
 
 def test_get_prints_lines_and_says_what_is_not_there(run: Run, write: Write) -> None:

@@ -86,6 +86,9 @@ class BuiltinBackend:
             if (now := store.current_space()) and (space is None or now.id != space.id):
                 # The vectors of another model took over between two looks at the index.
                 result = self._answer(store, now, request, filters)
+            if request.explain:
+                totals = replace(result.totals, last_sync=store.note(LAST_PASS))
+                result = replace(result, totals=totals)
             if self._choice.failure and not result.warning:
                 return replace(result, warning=self._choice.failure)
             return result

@@ -107,8 +107,9 @@ def _stored_at(entries: Sequence[Layer], root: Layer, merger: Merger) -> str | N
 
 
 def check_key_stays_home(search: MemorySearch, layers: Sequence[Layer], merger: Merger) -> None:
-    """An agent's own endpoint must not be sent a key or header that the defaults hold for another host."""
-    own, shared = _remote(layers, "agent"), _remote(layers, "file")
+    """An endpoint must not be sent a key or header that a weaker place holds for another host."""
+    given, agent, file = (_remote(layers, level) for level in ("flag", "agent", "file"))
+    own, shared = (given, _over(agent, file)) if given.get("baseUrl") else (_over(given, agent), file)
     if (
         not own.get("baseUrl")
         or not search.remote.base_url
@@ -142,6 +143,12 @@ def _remote(layers: Sequence[Layer], level: str) -> dict[str, Any]:
         if layer.level == level:
             merged |= layer.values.get("remote", {})
     return merged
+
+
+def _over(stronger: dict[str, Any], weaker: dict[str, Any]) -> dict[str, Any]:
+    """Two `remote` groups in one; headers of both are sent."""
+    headers = {**weaker.get("headers", {}), **stronger.get("headers", {})}
+    return {**weaker, **stronger, "headers": headers}
 
 
 def is_secret(header: str) -> bool:

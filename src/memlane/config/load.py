@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from .locate import Surroundings, default_file, locate_file, locate_state_dir, l
 from .merge import Layer, Merger
 from .origin import Origin
 from .reading import Reader
+from .schema import MemorySearch
 from .settings import AgentSettings, Source, resolve_agent
 
 
@@ -53,11 +55,13 @@ def load_config(
     config_file: Path | None = None,
     state_dir: Path | None = None,
     workspace: Path | None = None,
+    memory_search: Mapping[str, Any] | None = None,
 ) -> Configuration:
     """Find and read the configuration; without a file at the default location there are defaults throughout.
 
     `config_file`, `state_dir` and `workspace` are what the flags say. Relative paths from flags and variables
     start at the working directory, those in the file at the file's folder, extra paths at the workspace.
+    `memory_search` is a section that wins over what the file says of any agent, key by key.
     Raises ConfigError for a file that cannot be used, or that a flag or variable names and that is missing,
     and UsageError for flags that cannot be meant.
     """
@@ -86,6 +90,7 @@ def load_config(
             file=located_file,
             state_dir=located_state,
             workspace=locate_workspace(workspace, surroundings),
+            changes=_checked_changes(memory_search, surroundings) if memory_search else None,
         ),
     )
 
@@ -97,6 +102,16 @@ def _missing(file: Path, origin: Origin, state_dir: Path) -> ConfigError:
         f"{file}: there is no such file, though {origin.place} names it",
         hint=f"correct {origin.place}, or {without} to have {default_file(state_dir)} or built-in defaults",
     )
+
+
+def _checked_changes(values: Mapping[str, Any], surroundings: Surroundings) -> Layer:
+    """The section given outside the file, once it can be read. Raises ConfigError, for unknown keys too."""
+    changes = Layer("memorySearch", values, "flag")
+    alone = Merger(Reader(Path("settings given with the call"), surroundings))
+    alone.merge(MemorySearch, [changes], "memorySearch")
+    if alone.warnings:
+        raise ConfigError(alone.warnings[0].replace("is not known and ignored", "is not known"))
+    return changes
 
 
 def _check_places(root: Layer, merger: Merger) -> None:

@@ -20,8 +20,9 @@ class Layer(Struct, frozen=True):
     path: str
     """As the user wrote it: `agents.list[0].memorySearch`."""
     values: Mapping[str, Any]
-    level: Literal["agent", "file"] = "file"
-    """`agent` for an agent's own entry. Two layers of one level are two spellings of the same thing."""
+    level: Literal["flag", "agent", "file"] = "file"
+    """`agent` for an agent's own entry, `flag` for what is said outside the file. Two layers of one level are
+    two spellings of the same thing."""
 
     def __repr__(self) -> str:
         return f"Layer({self.path!r})"  # the values hold secrets
@@ -88,7 +89,8 @@ class Merger(Struct, frozen=True):
             value = value if join is None else join(weaker, value)
         is_joined = key.kind is not None and key.kind.join is not None
         places = reversed(deciding.values()) if is_joined else [deciding[strongest.level]]
-        self.origins[resolved] = Origin(strongest.level, " + ".join(places), str(self.reader.file))
+        file = "" if strongest.level == "flag" and not is_joined else str(self.reader.file)
+        self.origins[resolved] = Origin(strongest.level, " + ".join(places), file)
         return value
 
     def note(self, warning: str) -> None:

@@ -67,6 +67,8 @@ class Source(Struct, frozen=True):
     state_dir: Located
     workspace: Located | None
     """The one asked for outside the file."""
+    changes: Layer | None = None
+    """What is said of `memorySearch` outside the file; it wins."""
 
 
 def resolve_agent(source: Source, agent_id: str) -> AgentSettings:
@@ -76,7 +78,8 @@ def resolve_agent(source: Source, agent_id: str) -> AgentSettings:
     general = merger.merge(General, holders)
     sandbox = merger.merge(Sandbox, group_layers(holders, "sandbox", merger), "sandbox")
     compaction = merger.merge(Compaction, group_layers(holders, "compaction", merger), "compaction")
-    found = search_layers(source.root, holders, merger)
+    changes = [source.changes] if source.changes else []
+    found = changes + search_layers(source.root, holders, merger)
     search = merger.merge(MemorySearch, found, "memorySearch")
     memory = merger.merge(MemorySection, _memory_layers(source.root, merger), "memory")
     plugin = merger.merge(Slots, _slot_layers(source.root, merger), "plugins.slots").memory

@@ -10,12 +10,18 @@ import click
 
 from ..events import Stage
 from ..search.snippet import find_matches
-from ..values import Building, Explanation, Hit, SearchResult, Status, SyncReport
+from ..values import Building, Hit, SearchResult, Status, SyncReport
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from rich.progress import Progress, TaskID
 
-_STAGES: dict[Stage, str] = {"index": "Indexing files", "embed": "Embedding chunks"}
+_STAGES: dict[Stage, str] = {
+    "index": "Indexing files",
+    "embed": "Embedding chunks",
+    "ask": "Asking questions",
+}
 
 
 class TerminalObserver:
@@ -65,8 +71,11 @@ class TerminalObserver:
             self._tasks.clear()
 
 
-def result_text(result: SearchResult, *, colour: bool) -> str:
-    """Search results for reading: score, place, snippet with the matched terms emphasised."""
+def result_text(result: SearchResult, *, colour: bool, explained_at: datetime | None = None) -> str:
+    """Search results for reading: score, place, snippet with the matched terms emphasised.
+
+    `explained_at`, the present moment, adds what happened to the candidates of the query.
+    """
     blocks = [_hit_text(hit, colour=colour) for hit in result.hits]
     if not result.hits:
         blocks.append(_nothing(result))
@@ -81,8 +90,10 @@ def result_text(result: SearchResult, *, colour: bool) -> str:
         notes.append(
             f"note: {result.totals.dropped_by_size} more results were left out; the answer was too long"
         )
-    if any(hit.explanation for hit in result.hits):
-        notes.append(_totals_text(result))
+    if explained_at is not None:
+        from .explained import totals_text
+
+        notes.append(totals_text(result, explained_at))
     return "\n\n".join(blocks + notes)
 
 
@@ -151,8 +162,12 @@ def _hit_text(hit: Hit, *, colour: bool) -> str:
         score, place = click.style(score, fg="green"), click.style(with_visible_controls(place), fg="cyan")
     snippet = _emphasised(hit) if colour else hit.snippet
     indented = "\n".join(f"  {line}".rstrip() for line in snippet.split("\n"))
-    explained = f"\n{_explanation_text(hit.explanation)}" if hit.explanation else ""
-    return f"{score}  {place}\n{indented}{explained}"
+    if hit.explanation is None:
+        return f"{score}  {place}\n{indented}"
+    from .explained import explanation_text
+
+    explained = explanation_text(hit)
+    return f"{score}  {place}\n{indented}\n\n{with_visible_controls(explained) if colour else explained}"
 
 
 def _emphasised(hit: Hit) -> str:
@@ -176,40 +191,6 @@ def _nothing(result: SearchResult) -> str:
     if result.why.code == "no_match":
         return "No matches. Try other words, or fewer."
     return f"No matches: {result.why.message}."
-
-
-def _explanation_text(explanation: Explanation) -> str:
-    word, meaning = "keyword: no match", "vector: no vector"
-    if explanation.keyword_score is not None:
-        word = (
-            f"keyword: rank {explanation.keyword_rank}, BM25 {explanation.keyword_raw:.3f}"
-            f" → {explanation.keyword_score:.3f}, terms {', '.join(explanation.matched_terms)}"
-        )
-    if explanation.vector_score is not None:
-        rank = f"rank {explanation.vector_rank}" if explanation.vector_rank else "beyond the candidates"
-        meaning = f"vector: {rank}, cosine {explanation.vector_raw:.3f} → {explanation.vector_score:.3f}"
-    lines = [
-        word,
-        meaning,
-        f"fused: {explanation.vector_weight:.2f} × vector + {explanation.text_weight:.2f} × keyword"
-        f" = {explanation.fused:.3f}; over the threshold {explanation.threshold:.2f}"
-        f" by {explanation.passed_by}",
-    ]
-    if explanation.decay is not None:
-        lines.append(f"decay: {explanation.age_days} days old, × {explanation.decay:.3f}")
-    if explanation.mmr_penalty:
-        lines.append(f"diversity: −{explanation.mmr_penalty:.3f} for likeness to {explanation.mmr_against}")
-    return "\n".join(f"    {line}" for line in lines)
-
-
-def _totals_text(result: SearchResult) -> str:
-    totals = result.totals
-    times = ", ".join(f"{step} {milliseconds:.1f} ms" for step, milliseconds in totals.milliseconds.items())
-    return (
-        f"candidates: {totals.keyword_candidates} keyword, {totals.vector_candidates} vector; dropped:"
-        f" {totals.dropped_by_score} by score, {totals.dropped_missing_file} whose file is gone;"
-        f" index generation {totals.generation}; {times}"
-    )
 
 
 def _building_text(building: Building, answering: str | None) -> str:

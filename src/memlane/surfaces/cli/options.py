@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -27,13 +28,21 @@ class Place(Value, frozen=True):
     state_dir: str | None
     as_json: bool
 
-    def open(self, agent: str | None = None) -> Memory:
-        """Open the memory of an agent, the one named on the command line unless given."""
+    def open(
+        self,
+        agent: str | None = None,
+        *,
+        workspace: str | Path | None = None,
+        config: str | None = None,
+        memory_search: Mapping[str, Any] | None = None,
+    ) -> Memory:
+        """Open the memory of an agent; what is not given is as the command line says."""
         return Memory.open(
             agent=agent or self.agent,
-            workspace=self.workspace,
-            config=self.config,
+            workspace=workspace or self.workspace,
+            config=config or self.config,
             state_dir=self.state_dir,
+            memory_search=memory_search,
             observer=TerminalObserver(progress=sys.stderr.isatty() and not self.as_json),
         )
 

@@ -52,8 +52,9 @@ def search_command(
             sync=not no_sync and memory.settings.memory_search.sync.on_search,
         )
     if place.as_json:
-        print_json(search_json(result))
+        print_json(search_json(result, explain=explain))
         return
     from ..render import result_text
 
-    print_text(result_text(result, colour=wants_colour()))
+    now = memory.clock.now() if explain else None
+    print_text(result_text(result, colour=wants_colour(), explained_at=now))
