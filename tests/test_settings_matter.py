@@ -56,6 +56,7 @@ VISIBLE: dict[str, tuple[object, Observe]] = {
     ),
     "query.maxResults": (2, lambda memory: len(memory.search("orchard", min_score=0.0))),
     "query.minScore": (0.97, lambda memory: len(memory.search("orchard"))),
+    "query.rerank.enabled": (False, scores("orchard tea")),
     "query.hybrid.enabled": (False, lambda memory: memory.search("tea").mode),
     "query.hybrid.vectorWeight": (0.1, scores("orchard tea")),
     "query.hybrid.textWeight": (0.9, scores("orchard tea")),

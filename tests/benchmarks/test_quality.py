@@ -279,7 +279,7 @@ def test_what_cannot_be_measured_is_said(folder: Path, tmp_path: Path) -> None:
         (("--eval", str(tmp_path)), "holds no score.py"),
         (("--eval", str(folder), "none"), "there is no set 'none'; known are tiny"),
         (("--eval", str(folder), "--model", "e6"), "there is no model 'e6'"),
-        (("--eval", str(folder), "--model", "bundled/other"), "the model other was asked for"),
+        (("--eval", str(folder), "--model", "bundled/other"), 'memorySearch.model is "other"'),
     ):
         done = quality(*arguments)
         assert done.returncode != 0

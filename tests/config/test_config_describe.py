@@ -61,6 +61,7 @@ DEFAULTS: dict[str, object] = {
     "memorySearch.sync.sessions.postCompactionForce": True,
     "memorySearch.query.maxResults": 6,
     "memorySearch.query.minScore": 0.35,
+    "memorySearch.query.rerank.enabled": True,
     "memorySearch.query.hybrid.enabled": True,
     "memorySearch.query.hybrid.vectorWeight": 0.7,
     "memorySearch.query.hybrid.textWeight": 0.3,

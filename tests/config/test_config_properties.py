@@ -137,6 +137,7 @@ OTHER: dict[str, object] = {
     "memorySearch.sync.sessions.postCompactionForce": False,
     "memorySearch.query.maxResults": 20,
     "memorySearch.query.minScore": 0,
+    "memorySearch.query.rerank.enabled": False,
     "memorySearch.query.hybrid.enabled": False,
     "memorySearch.query.hybrid.candidateMultiplier": 20,
     "memorySearch.query.hybrid.fusion": "rrf",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from memlane import EmbeddingError, Memory, UsageError
 from memlane.embed.base import NoVector, Vector, pack
+from memlane.search.calibrate import chance
 from memlane.testing import HashEmbedder, RecordingObserver
 
 Write = Callable[[str, str], Path]
@@ -350,7 +351,8 @@ def test_age_counts_for_dated_names_alone(
     (hit,) = open_memory(query=query).search("lighthouse keeper", explain=True, min_score=0.0)
     assert hit.explanation is not None
     assert hit.explanation.decay == (None if factor is None else pytest.approx(factor))
-    assert hit.score == pytest.approx(hit.explanation.fused * (factor or 1.0))
+    undecayed = chance(hit.explanation.strength, hit.explanation.lead)
+    assert hit.score == pytest.approx(undecayed * (factor or 1.0))
 
 
 def test_a_partial_setting_leaves_the_others_at_their_defaults(open_memory: Open) -> None:

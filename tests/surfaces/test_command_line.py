@@ -80,7 +80,9 @@ def test_explain_shows_each_step(run: Run, write: Write) -> None:
     assert rows["keyword"].startswith("rank 1, BM25 ")
     assert rows["vector"].startswith("rank 1, cosine ")
     assert rows["threshold"].startswith("0.35, passed by ")
-    assert rows["score"] == f"{float(rows['fused'].split(' = ')[1]):.3f}"
+    assert rows["late"].startswith("interaction  0.")
+    assert rows["evidence"].endswith("ahead of the next")
+    assert 0 < float(rows["score"]) < 1
     assert rows["candidates"] == "1 keyword, 1 vector"
     assert rows["index"] == "generation 1, last changed less than a minute ago"
     assert " ms (legs " in rows["time"]

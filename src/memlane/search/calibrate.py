@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-_BIAS = -3.58
-_PER_STRENGTH = 2.0
-_PER_LEAD = 5.47
-"""A logistic regression; docs/search-quality.md tells how it was fitted and how well it holds on sets it has
-not seen."""
+_BIAS = -5.4
+_PER_STRENGTH = 2.75
+_PER_LEAD = 5.0
+"""A logistic regression over the first five results of questions that the notes answer and of questions about
+other things; docs/search-quality.md tells how well it holds on sets it has not seen. How far a passage lies
+behind the first tells nothing beyond its own strength (0.1)."""
 _BACKGROUND = 0.8
 """The strength that unrelated passages reach: what a lone candidate stands out from."""
 _GREATEST_LEAD = 0.6
@@ -33,5 +34,5 @@ def leads(strengths: Sequence[float]) -> list[float]:
 
 def chance(strength: float, lead: float) -> float:
     """The chance that a passage with this evidence answers the question, below 1."""
-    odds = _BIAS + _PER_STRENGTH * strength + _PER_LEAD * min(lead, _GREATEST_LEAD)
+    odds = _BIAS + _PER_STRENGTH * strength + _PER_LEAD * min(max(lead, 0.0), _GREATEST_LEAD)
     return min(MOST, 1.0 / (1.0 + math.exp(-odds)))

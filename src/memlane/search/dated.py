@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import date
@@ -44,9 +45,20 @@ class AskedTime(Value, frozen=True):
     def nearness(self, day: date) -> float:
         """How well a note of this day fits: 1 for a day that is meant, falling to 0 with the distance.
 
-        A day that is named without its year ("May 6th") fits in every year.
+        What is said of a month tells less than what is said of a day, and a year tells nothing. A day that is
+        named without its year ("May 6th") fits in every year.
         """
-        return 1.0 if self.named & day_terms(day) else nearness(day, self.periods)
+        named = (_telling(1 if _DAY.fullmatch(term) else 30) for term in self.named & day_terms(day))
+        meant = (
+            nearness(day, (period,)) * _telling((period.end - period.start).days + 1)
+            for period in self.periods
+        )
+        return max((*named, *meant), default=0.0)
+
+
+def _telling(days: int) -> float:
+    """How much a period of so many days tells: 1 for a day, 0.67 for a week, 0.42 for a month."""
+    return max(0.0, 1.0 - math.log(days) / math.log(365))
 
 
 def asked_time(query: str, terms: Sequence[str], today: date) -> AskedTime:

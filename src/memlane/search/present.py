@@ -22,8 +22,9 @@ _RATED_RESULTS = 6
 word, so some ten milliseconds for a full chunk."""
 _TOTAL_CHARACTERS = 40_000
 """What all snippets of an answer may add up to."""
-_DOUBTFUL = 0.1
-"""Below this chance the best passage is said to be no answer."""
+DOUBTFUL = 0.05
+"""Below this chance the best passage is said to be no answer: so it is for half of the questions about other
+things, and for one of two hundred whose answer stands first."""
 _NOISE = 0.35
 """A minimum score above this is a wish for certainty, not a guard against noise."""
 
@@ -140,7 +141,7 @@ def _matched_terms(candidate: Candidate, keyword: KeywordLeg) -> tuple[str, ...]
 
 def _doubt(answer: Answer) -> Why | None:
     """What to say when there are results, but hardly an answer among them."""
-    if answer.confidence >= _DOUBTFUL:
+    if answer.confidence >= DOUBTFUL:
         return None
     return Why(
         "nothing_relevant", "nothing in the notes seems to answer this; these are the nearest passages"
@@ -168,7 +169,7 @@ def _why_empty(answer: Answer, request: SearchRequest, store: Store, source: Sou
 def _too_weak(count: int, minimum: float, confidence: float) -> Why:
     passages = f"{count} {'passage' if count == 1 else 'passages'}"
     details = {"dropped": count}
-    if minimum <= _NOISE and confidence < _DOUBTFUL:
+    if minimum <= _NOISE and confidence < DOUBTFUL:
         return Why(
             "nothing_relevant",
             f"nothing in the notes answers this; {passages} came near, but too weakly to be more than chance",

@@ -24,6 +24,7 @@ _TOLD = frozenset(
         *("keyword_rank", "keyword_raw", "keyword_score", "matched_terms"),
         *("vector_rank", "vector_raw", "vector_score"),
         *("vector_weight", "text_weight", "fused", "threshold", "passed_by"),
+        *("late", "reranked", "nearness", "strength", "lead"),
         *("age_days", "decay", "mmr_penalty", "mmr_against", "steps"),
     )
 )
@@ -90,8 +91,17 @@ def _leg_rows(explanation: Explanation) -> Rows:
 def _step_rows(explanation: Explanation) -> Rows:
     weights = f"{explanation.vector_weight:.2f} × vector + {explanation.text_weight:.2f} × keyword"
     passed = f", passed by {explanation.passed_by}" if explanation.passed_by else ", not passed"
-    rows = {
-        "fused": f"{weights} = {explanation.fused:.3f}",
+    rows = {"fused": f"{weights} = {explanation.fused:.3f}"}
+    if explanation.late is not None:
+        rows["late interaction"] = f"{explanation.late:.3f} for its best window"
+    if explanation.reranked is not None:
+        rows["reranking model"] = f"{explanation.reranked:.3f}"
+    if explanation.nearness:
+        rows["time asked for"] = f"{explanation.nearness:.3f}"
+    if explanation.late is not None:
+        ahead = "ahead of the next" if explanation.lead >= 0 else "behind the first"
+        rows["evidence"] = f"{explanation.strength:.3f} in all, {abs(explanation.lead):.3f} {ahead}"
+    rows |= {
         "threshold": f"{explanation.threshold:.2f}{passed}",
     }
     if explanation.decay is not None:
