@@ -1,4 +1,4 @@
-"""multilingual-e5-small as a provider: better in every language than the static model, slower to index."""
+"""multilingual-e5-small as a provider: better across languages than the static model, slower to index."""
 
 from __future__ import annotations
 
