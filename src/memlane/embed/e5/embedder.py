@@ -70,7 +70,7 @@ class E5Embedder:
     def identity(self) -> Mapping[str, str | int]:
         """Provider, model, hash of the weights, version of the language map, and dimensions.
 
-        Not the engine: the vectors of both are within a cosine of 0.998.
+        Not the engine: both give a text vectors of a cosine above 0.99.
         """
         return {
             "provider": self.id,
