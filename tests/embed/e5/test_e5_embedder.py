@@ -103,7 +103,7 @@ def test_long_texts_count_to_their_end(by_onnx: E5Embedder) -> None:
 
 
 def test_parts_of_a_long_text_fit_and_lose_nothing(by_numpy: E5Embedder) -> None:
-    model = by_numpy._loaded
+    model = by_numpy._loaded()
     for words in (1, 507, 508, 509, 510, 1100):
         parts = model._parts("passage: ", "tea " * words)
         lengths = [len(part) for part in parts]
@@ -130,7 +130,7 @@ def test_without_onnxruntime_numpy_runs_the_model(
         _ = E5Embedder(weights_path, engine="onnxruntime").engine
 
 
-def test_threads_take_turns(by_onnx: E5Embedder) -> None:
+def test_threads_share_the_model(by_onnx: E5Embedder) -> None:
     expected = by_onnx.embed_query("tea")
     answers: list[Vector | NoVector] = []
     threads = [threading.Thread(target=lambda: answers.append(by_onnx.embed_query("tea"))) for _ in range(4)]

@@ -2,8 +2,8 @@
 
 Three of a layer's four matrices are int8, one scale a column, and their inputs are quantised as they come.
 The fourth, which ends the feed-forward part, stays float32: its inputs hold the few large numbers that int8
-serves badly. That costs an eighth of the speed and brings the vectors from a cosine of 0.997 with the
-float32 ones to 0.999. Texts of one batch have one length, so that no mask is needed.
+serves badly. That costs an eighth of the speed and brings the vectors, before the language map, from a
+cosine of 0.997 with the float32 ones to 0.999. Texts of one batch have one length, so that no mask is needed.
 """
 
 from __future__ import annotations
