@@ -56,6 +56,9 @@ def run_set(
     out = data.lay_out(name, folder / "notes")
     groups: dict[str, list[Combination]] = {}
     skipped = []
+    for model in {model for model, _ in combinations}:
+        if problem := _problem(section(model, "default"), folder):
+            raise SystemExit(problem)
     for combination in combinations:
         settings = section(*combination)
         if problem := _problem(settings, folder):

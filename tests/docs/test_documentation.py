@@ -63,7 +63,7 @@ def test_the_searches_of_the_readme_find_what_it_shows(tmp_path: Path) -> None:
         document = json.loads(done.stdout)
         if first.startswith("No matches"):
             assert document["results"] == []
-            assert document["why"]["code"] == "below_threshold"
+            assert document["why"]["code"] == "nothing_relevant"
         else:
             places = [f"{one['path']}:{one['startLine']}-{one['endLine']}" for one in document["results"]]
             assert first.split()[1] in places[:2]

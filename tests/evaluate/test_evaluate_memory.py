@@ -150,7 +150,7 @@ def test_confidence_decides_what_counts_as_nothing(write: Write, open_memory: Op
             return Answer()
 
     asked = [Question("lighthouse", ()), Question("lighthouse keeper", (Target("memory/a.md"),))]
-    unsure = evaluate(Sure(0.3), asked)  # type: ignore[arg-type]
+    unsure = evaluate(Sure(0.03), asked)  # type: ignore[arg-type]
     assert (unsure.abstention.right, unsure.abstention.empty, unsure.abstention.wrong) == (1, 0, 1)
     sure = evaluate(Sure(0.7), asked)  # type: ignore[arg-type]
     assert (sure.abstention.right, sure.abstention.wrong) == (0, 0)
