@@ -8,10 +8,15 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from memlane import Memory
 from memlane.clock import FixedClock
 from memlane.testing import RecordingObserver
+
+# How long an example takes says nothing of the code on a machine that does other things too.
+settings.register_profile("memlane", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("memlane")
 
 NOON = datetime(2026, 2, 10, 12, 0, tzinfo=ZoneInfo("Europe/Berlin"))
 
