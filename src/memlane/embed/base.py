@@ -72,6 +72,11 @@ class Embedder(Protocol):
         """The cosine that unrelated texts typically reach with this model: the zero of its scale."""
         ...
 
+    @property
+    def say(self) -> float:
+        """How much the cosines of this model count beside those of the embedded static one, which count 1."""
+        ...
+
     def embed_query(self, text: str) -> Vector | NoVector:
         """The vector of a query. Raises EmbeddingError when the provider fails."""
         ...
@@ -130,6 +135,7 @@ class CheckedEmbedder:
         self.max_input_tokens = inner.max_input_tokens
         self.worth_caching = inner.worth_caching
         self.unrelated_cosine = inner.unrelated_cosine
+        self.say = inner.say
 
     @property
     def dimensions(self) -> int | None:

@@ -116,16 +116,18 @@ def vector_score(cosine: float, unrelated: float) -> float:
     return _saturated(min(max(0.0, (cosine - unrelated) / (1.0 - unrelated)), 1.0), _COSINE_SCALE)
 
 
-def adapted(weights: Weights, keyword_coverage: float) -> Weights:
+def adapted(weights: Weights, keyword_coverage: float, say: float = 1.0) -> Weights:
     """The weights for a query whose best keyword hits hold this share of its term weight.
 
     When the words of the query stand in a passage, they tell more than any model; when they do not, chance
     matches tell nothing. The log odds of the configured weights move in proportion to the coverage, so
-    that a weight of 0 or 1 stays.
+    that a weight of 0 or 1 stays. `say` is how much the model's vectors count beside those of the embedded
+    static one, for which the default weights hold.
     """
+    vector = weights.vector * say
     text = weights.text * math.exp(_SHIFT * (keyword_coverage - _NEUTRAL_COVERAGE))
-    total = weights.vector + text
-    return Weights(vector=weights.vector / total, text=text / total)
+    total = vector + text
+    return Weights(vector=vector / total, text=text / total)
 
 
 def carried_by(

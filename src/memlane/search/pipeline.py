@@ -137,7 +137,9 @@ class Search:
         if not keyword.terms or keyword.failure:
             return Weights(vector=1.0, text=0.0)
         configured = Weights(self._settings.vector_weight, self._settings.text_weight)
-        return adapted(configured, keyword.coverage) if self._settings.fusion == "adaptive" else configured
+        if self._settings.fusion != "adaptive":
+            return configured
+        return adapted(configured, keyword.coverage, self._embedder.say if self._embedder else 1.0)
 
     def _fused(self, keyword: KeywordLeg, vector: VectorLeg, weights: Weights) -> list[Candidate]:
         """Every candidate of either leg, best first."""
