@@ -16,6 +16,7 @@ import sys
 import zlib
 from array import array
 from collections.abc import Sequence
+from operator import mul
 from typing import TYPE_CHECKING
 
 from .sqlite_vec import load_vector_functions, packaged_extension
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .bundled import StaticModel
-
-_DIGITS = 5
-"""Cosines are rounded to so many digits: the two ways of computing them agree to the seventh."""
 
 
 def pack_pieces(pieces: Sequence[int]) -> bytes:
@@ -71,22 +69,21 @@ class PieceLikeness:
 
     def matrix(
         self, query: Sequence[int], passages: Sequence[int] | NDArray[np.int64]
-    ) -> NDArray[np.float32]:
+    ) -> NDArray[np.float64]:
         """The cosines of the query's pieces (rows) with others (columns), by numpy."""
         import numpy as np
 
         table = np.frombuffer(self._model.rows, np.int8).reshape(-1, self._model.dimensions)
-
-        def unit(pieces: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
-            rows: NDArray[np.float32] = table[np.asarray(pieces, np.int64)].astype(np.float32)
-            rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
-            return rows
-
-        rounded: NDArray[np.float32] = np.round(unit(query) @ unit(passages).T, _DIGITS)
-        return rounded
+        left = table[np.asarray(query, np.int64)].astype(np.float32)
+        right = table[np.asarray(passages, np.int64)].astype(np.float32)
+        # Products and sums of int8 numbers are whole and below 2^24: exact, whatever the order.
+        dots = (left @ right.T).astype(np.float64)
+        squares = [np.einsum("ij,ij->i", rows, rows).astype(np.float64) for rows in (left, right)]
+        found: NDArray[np.float64] = dots / np.sqrt(np.maximum(np.outer(*squares), 1.0))
+        return found
 
     def cosines(self, query: Sequence[int], passages: Sequence[int]) -> list[list[float]]:
-        """The same as lists, without numpy where that can be."""
+        """The very same as lists, without numpy where that can be."""
         connection = None if self.in_bulk else self._vector_database()
         if connection is None:
             found: list[list[float]] = self.matrix(query, passages).tolist()
@@ -104,12 +101,27 @@ class PieceLikeness:
         rows = b"".join(map(self._row, passages))
         places = json.dumps(list(range(1, len(rows), width)))
         row = f"vec_int8(substr(?1, value, {width}))"
-        cosine = f"coalesce(1 - vec_distance_cosine({row}, vec_int8(?2)), 0)"
-        statement = f"SELECT round({cosine}, {_DIGITS}) FROM json_each(?3)"  # noqa: S608 - numbers of ours
-        return [
-            [cosine for (cosine,) in connection.execute(statement, (rows, bytes(self._row(piece)), places))]
-            for piece in query
-        ]
+        statement = f"SELECT vec_distance_l2({row}, vec_int8(?2)) FROM json_each(?3)"  # noqa: S608 - a number
+
+        def squared_distances(to: bytes) -> list[int]:
+            # Whole numbers far below 2^24: what float32 loses in the root comes back by rounding.
+            found = connection.execute(statement, (rows, to, places))
+            return [round(distance * distance) for (distance,) in found]
+
+        squares = squared_distances(bytes(width))
+        cosines = []
+        for piece in query:
+            asked = self._row(piece).tolist()
+            square = sum(map(mul, asked, asked))
+            cosines.append(
+                [
+                    (square + other - distance) / 2 / math.sqrt(max(square * other, 1))
+                    for other, distance in zip(
+                        squares, squared_distances(bytes(self._row(piece))), strict=True
+                    )
+                ]
+            )
+        return cosines
 
     def _vector_database(self) -> apsw.Connection | None:
         """An empty database with sqlite-vec's functions; None where the extension cannot be loaded."""

@@ -13,7 +13,6 @@ borders; 64, 96 and whole passages do less, and so do weights by rarity alone or
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
 
 WINDOW = 32
 """Pieces. Windows overlap by half."""
-
-
-DIGITS = 6
-"""Scores are rounded to so many digits: the two ways of computing them agree that far."""
 
 
 class QueryPieces(Value, frozen=True):
@@ -66,7 +61,7 @@ def weigh_pieces(
 
 def best_windows(
     passages: Sequence[Sequence[int]],
-    cosines: Callable[[NDArray[np.int64]], NDArray[np.float32]],
+    cosines: Callable[[NDArray[np.int64]], NDArray[np.float64]],
     asked: QueryPieces,
 ) -> list[float]:
     """The scores of several passages' best windows, by numpy: what `best_window` gives for each.
@@ -87,16 +82,18 @@ def best_windows(
     starts = np.concatenate(
         [np.arange(end - lengths[index], end, half) for index, end in zip(filled, ends, strict=True)]
     )
-    halves = np.maximum.reduceat(cosines(distinct)[:, places], starts, axis=1).astype(np.float64)
+    halves = np.maximum.reduceat(cosines(distinct)[:, places], starts, axis=1)
     windows = np.maximum(halves, np.roll(halves, -1, axis=1))
     last = np.cumsum(counts) - 1
     lone = [at for at, count in zip(last, counts, strict=True) if count == 1]
     windows[:, lone] = halves[:, lone]
-    totals = np.asarray(asked.weights) @ windows
+    totals = np.zeros(windows.shape[1])
+    for weight, row in zip(asked.weights, windows, strict=True):
+        totals += weight * row  # one after the other, as `best_window` adds
     totals[[at for at, count in zip(last, counts, strict=True) if count > 1]] = -np.inf
     best = np.maximum.reduceat(totals, np.concatenate(([0], last[:-1] + 1)))
     for index, score in zip(filled, best.tolist(), strict=True):
-        scores[index] = round(score, DIGITS)
+        scores[index] = score
     return scores
 
 
@@ -112,11 +109,9 @@ def best_window(
     if not halves or not weights:
         return 0.0
     rows = [[max(map(row.__getitem__, part)) for part in halves] for row in cosines]
-    if len(halves) == 1:
-        return round(math.fsum(weight * row[0] for weight, row in zip(weights, rows, strict=True)), DIGITS)
-    best = [[max(pair) for pair in pairwise(row)] for row in rows]
-    score = max(
-        math.fsum(weight * cosine for weight, cosine in zip(weights, window, strict=True))
-        for window in zip(*best, strict=True)
-    )
-    return round(score, DIGITS)
+    if len(halves) > 1:
+        rows = [[max(pair) for pair in pairwise(row)] for row in rows]
+    totals = [0.0] * len(rows[0])
+    for weight, row in zip(weights, rows, strict=True):
+        totals = [total + weight * cosine for total, cosine in zip(totals, row, strict=True)]
+    return max(totals)
