@@ -20,9 +20,10 @@ from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder, NoVector
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
-from ..errors import EmbeddingError, StoreCorrupt
+from ..errors import EmbeddingError, MemlaneError, StoreCorrupt, StoreError
 from ..events import Observer
-from ..index.database import ForeignDatabase
+from ..index.database import ForeignDatabase, NewerDatabase
+from ..index.scrub import note_verification, verification_is_due
 from ..index.sqlite import SqliteStore
 from ..index.sync import LAST_PASS, Chunking, Synchronizer
 from ..search.pipeline import Search
@@ -31,6 +32,8 @@ from ..values import Filters, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace, oversized_notes, scan_tree
 
 _Answer = TypeVar("_Answer")
+_HURRIED = frozenset({"search", "session start", "repair"})
+"""Passes that somebody waits for: the whole file is checked in the others."""
 _REPAIRS = 3
 """How often one call mends a damaged index before it gives up."""
 
@@ -93,7 +96,16 @@ class BuiltinBackend:
             if self._opened is not None and self._opened.read_only:
                 self._opened.close()  # what kept it from being written may be over
                 self._opened = None
-        return self._recovering(lambda store: self._synchronizer(store).run(reason, force=force, wait=wait))
+        if force:
+            self._make_room()
+
+        def pass_over(store: SqliteStore) -> SyncReport:
+            if reason not in _HURRIED and verification_is_due(store, self._clock):
+                store.verify()
+                note_verification(store, self._clock)
+            return self._synchronizer(store).run(reason, force=force, wait=wait)
+
+        return self._recovering(pass_over)
 
     def status(self, *, deep: bool = False) -> Status:
         """What is indexed, from where, how fresh, and by which provider."""
@@ -143,7 +155,9 @@ class BuiltinBackend:
     def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:
         """Do the work; if the index turns out to be damaged, build a new one and do it again.
 
-        Raises StoreCorrupt when even a new one is found damaged time and again.
+        Damage may show in other ways than SQLite's own complaint: a page in the wrong place gives values
+        that nobody expects. What cannot be explained otherwise is looked into. Raises StoreCorrupt when even
+        a new one is found damaged time and again.
         """
         for attempt in range(_REPAIRS + 1):
             store = None
@@ -156,6 +170,11 @@ class BuiltinBackend:
                 if attempt == _REPAIRS:
                     raise
                 self._replace_damaged(damage, store)
+            except Exception as error:
+                found = None if attempt == _REPAIRS else _damage_behind(error, store)
+                if found is None:
+                    raise
+                self._replace_damaged(found, store)
         raise AssertionError("the last attempt returns or raises")
 
     def _replace_damaged(self, damage: StoreCorrupt, failing: SqliteStore | None) -> None:
@@ -176,6 +195,18 @@ class BuiltinBackend:
                 aside = move_aside(damage.path)
                 self._store()
         self._observer.warning(f"{damage}; it was moved to {aside.name} and is built again from the notes")
+
+    def _make_room(self) -> None:
+        """Set aside what a newer version left at the path: somebody asked for an index of this version."""
+        try:
+            self._store()
+        except NewerDatabase as newer:
+            path = self._settings.store_path
+            with writer_lock(path, timeout=30.0):
+                aside = move_aside(path)
+            self._observer.warning(f"{newer}; it was moved to {aside.name}")
+        except StoreCorrupt:
+            return  # mended by what follows
 
     def _store(self) -> SqliteStore:
         with self._opening:
@@ -241,6 +272,20 @@ class BuiltinBackend:
         except EmbeddingError as error:
             return (f"embedding failed: {error}",)
         return (f"embedding failed: {vector.reason}",) if isinstance(vector, NoVector) else ()
+
+
+def _damage_behind(error: Exception, store: SqliteStore | None) -> StoreCorrupt | None:
+    """The damage that may have caused a failure which says nothing of it; None when the index is whole."""
+    explained = isinstance(error, MemlaneError) and type(error) is not StoreError
+    if explained or store is None or store.read_only:
+        return None
+    try:
+        store.verify()
+    except StoreCorrupt as damage:
+        return damage
+    except StoreError:
+        return None
+    return None
 
 
 def _inode(path: Path) -> int:

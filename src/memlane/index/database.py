@@ -20,6 +20,7 @@ from ..errors import StoreBusy, StoreCorrupt, StoreError
 from .schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION, TABLES
 
 _HEADER = b"SQLite format 3\x00"
+_HEADER_BYTES = 100
 _BUSY_MILLISECONDS = 10_000
 _CACHE_KIB = 16_384
 _IDLE_CONNECTIONS = 4
@@ -52,6 +53,12 @@ class ForeignDatabase(StoreError):  # noqa: N818
     """The file is not an index of ours. It is left untouched."""
 
     code = "foreign_database"
+
+
+class NewerDatabase(StoreError):  # noqa: N818
+    """The file was made by a newer version of Memlane. It is left untouched."""
+
+    code = "newer_database"
 
 
 class Database:
@@ -134,6 +141,13 @@ class Database:
             raise StoreError("this memory has been closed", hint="open it again") from error
         except apsw.Error as error:
             raise self._translation(error) from error
+        except UnicodeDecodeError as error:
+            raise self._damaged(f"a text in it is not UTF-8: {error}") from error
+
+    def verify(self) -> None:
+        """Look for damage in the whole file, thoroughly. Raises StoreCorrupt when there is some."""
+        with self.reading() as connection:
+            self._verify(connection, thorough=True)
 
     def settle(self) -> None:
         """Record that what was written is whole: a pass is over. Cheap when nothing was written."""
@@ -194,6 +208,13 @@ class Database:
             hint="check the disk; the index can be deleted, memlane index builds it again from the notes",
         )
 
+    def _verify(self, connection: apsw.Connection, *, thorough: bool = False) -> None:
+        from .integrity import defects  # hardly ever needed
+
+        found = [one.message for one in defects(connection, thorough=thorough) if not one.leftover]
+        if found:
+            raise self._damaged("; ".join(found[:3]))
+
     def _damaged(self, what: str) -> StoreCorrupt:
         return StoreCorrupt(
             f"the index {self.path} is damaged: {what}",
@@ -243,17 +264,16 @@ class Database:
         """Check that this version can use the file, and that the last pass that wrote to it ended well."""
         version = int(select_value(connection, "PRAGMA user_version"))
         if version > SCHEMA_VERSION:
-            raise StoreError(
+            raise NewerDatabase(
                 f"the index {self.path} was made by a newer version of Memlane (format {version})",
-                hint="upgrade Memlane, or move the file away to have it rebuilt",
+                hint="upgrade Memlane; memlane index --force sets the file aside and builds an index for this"
+                " version",
             )
         if self.read_only or not select(connection, "SELECT 1 FROM notes WHERE key = ?", _UNSETTLED):
             return
         try:
             with writer_lock(self.path, timeout=0):
-                findings = [str(row[0]) for row in select(connection, "PRAGMA quick_check(3)")]
-                if findings != ["ok"]:
-                    raise self._damaged("; ".join(findings))
+                self._verify(connection)
                 connection.execute("DELETE FROM notes WHERE key = ?", (_UNSETTLED,))
         except StoreBusy:
             return  # the pass is still going on in another process
@@ -272,7 +292,7 @@ class Database:
                     f"{self.path} is no regular file", hint="set store.path to a file for the index"
                 )
             with self.path.open("rb") as file:
-                head = file.read(100)
+                head = file.read(_HEADER_BYTES)
         except FileNotFoundError:
             return True
         except OSError as error:
@@ -289,4 +309,25 @@ class Database:
                 f"{self.path} is not an index of Memlane's; it is left untouched",
                 hint="set store.path to another file, or move this one away",
             )
+        if _is_cut_short(head, found.st_size) and not _has_log(self.path):
+            raise self._damaged("it was cut short")
+        return False
+
+
+def _is_cut_short(head: bytes, size: int) -> bool:
+    """Whether a file ends before the last page that its header counts.
+
+    SQLite takes the missing end of the last page for zeros. The count holds only when the version it was
+    written for is that of the last change.
+    """
+    page = int.from_bytes(head[16:18], "big")
+    pages = int.from_bytes(head[28:32], "big") if head[24:28] == head[92:96] else 0
+    return size < _HEADER_BYTES or size < pages * (65_536 if page == 1 else page)
+
+
+def _has_log(path: Path) -> bool:
+    """Whether a write-ahead log stands beside the file: then its last pages may still be there."""
+    try:
+        return Path(f"{path}-wal").stat().st_size > 0
+    except OSError:
         return False
