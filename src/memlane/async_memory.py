@@ -12,6 +12,7 @@ from .memory import Memory
 from .values import Excerpt, SearchResult, SessionContext, Status, SyncReport, Written
 
 if TYPE_CHECKING:
+    from .doctor import DoctorReport
     from .tools import Tool
 
 _Arguments = ParamSpec("_Arguments")
@@ -66,6 +67,10 @@ class AsyncMemory:
     async def status(self, **options: Any) -> Status:  # noqa: ANN401
         """See `Memory.status`."""
         return await self._in_thread(self._memory.status, **options)
+
+    async def doctor(self, *, fix: bool = False) -> DoctorReport:
+        """See `Memory.doctor`."""
+        return await self._in_thread(self._memory.doctor, fix=fix)
 
     def tools(self, *, session: str | None = None) -> list[Tool]:
         """See `Memory.tools`. Calling a tool blocks; hosts run it in a thread."""

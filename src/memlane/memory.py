@@ -22,6 +22,7 @@ from .workspace import ExtraPath, Workspace
 
 if TYPE_CHECKING:
     from .backends.base import Backend
+    from .doctor import DoctorReport
     from .embed.base import Embedder
     from .embed.select import Choice
     from .tools import Tool
@@ -228,6 +229,22 @@ class Memory:
     def status(self, *, deep: bool = False) -> Status:
         """What is indexed, from where, how fresh, and by which provider. `deep` tries the provider too."""
         return self._backend.status(deep=deep)
+
+    def doctor(self, *, fix: bool = False) -> DoctorReport:
+        """What keeps memory from doing all it should, and what to do about each finding.
+
+        `fix` mends what is safe: the index, the embedding cache, the modes of their files; never a note.
+        """
+        from .doctor import Subject, examine
+
+        subject = Subject(
+            self.settings,
+            self.workspace,
+            self._choose_provider,
+            lambda force: self.sync(force=force, reason="doctor"),
+            self.clock,
+        )
+        return examine(subject, fix=fix)
 
     def tools(self, *, session: str | None = None) -> list[Tool]:
         """The tools for an agent's model, with JSON schemas; calling one never raises.

@@ -125,6 +125,8 @@ class SqliteCache:
     def mend(self) -> int:
         """Set the file aside and take over what can be read of it. Gives how many entries that were."""
         with self._turn:
+            if not self._inode and self.path.exists():
+                self._inode = self.path.stat().st_ino
             self._set_aside()
             return self._transaction(
                 "read", lambda connection: int(connection.execute("SELECT count(*) FROM uses").get)

@@ -304,7 +304,7 @@ class Database:
             return True
         if not head.strip(b"\x00"):
             raise self._damaged("its first page is empty")
-        if not head.startswith(_HEADER) or int.from_bytes(head[68:72], "big") != APPLICATION_ID:
+        if not _is_ours(head):
             raise ForeignDatabase(
                 f"{self.path} is not an index of Memlane's; it is left untouched",
                 hint="set store.path to another file, or move this one away",
@@ -312,6 +312,20 @@ class Database:
         if _is_cut_short(head, found.st_size) and not _has_log(self.path):
             raise self._damaged("it was cut short")
         return False
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether a file that is not an index of ours stands at a path. One that cannot be read is not told."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEADER_BYTES)
+    except OSError:
+        return False
+    return bool(head.strip(b"\x00")) and not _is_ours(head)
+
+
+def _is_ours(head: bytes) -> bool:
+    return head.startswith(_HEADER) and int.from_bytes(head[68:72], "big") == APPLICATION_ID
 
 
 def _is_cut_short(head: bytes, size: int) -> bool:

@@ -54,8 +54,8 @@ def time_limit(connection: apsw.Connection, seconds: float | None) -> Iterator[N
 def defects(connection: apsw.Connection, *, thorough: bool = False) -> Iterator[Defect]:
     """What is wrong with an index, cheapest checks first. The caller holds one view of the file.
 
-    Thorough: also every chunk's text against its digest. A damaged structure ends the list: nothing more can
-    be said then. About a second for 100 MB, half as much again when thorough. Raises apsw.Error where a table
+    Thorough: also every chunk's text against its digest. A damaged structure or a missing table ends the list:
+    nothing more can be said then. About a second for 100 MB, half as much again when thorough. Raises apsw.Error where a table
     cannot be read.
     """
     pragma = f"PRAGMA integrity_check({_MOST_FINDINGS})"
@@ -63,7 +63,9 @@ def defects(connection: apsw.Connection, *, thorough: bool = False) -> Iterator[
     if structure != ["ok"]:
         yield from (Defect(finding.removeprefix("*** in database main ***\n")) for finding in structure)
         return
-    yield from _tables(connection)
+    if odd := list(_tables(connection)):
+        yield from odd
+        return
     for generation, current, complete in select(
         connection, "SELECT id, current, complete FROM generations ORDER BY id"
     ):
