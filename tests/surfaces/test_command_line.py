@@ -116,7 +116,7 @@ def test_index_reports_and_exits_with_three_when_some_files_failed(
 def test_status_tells_what_is_there(run: Run, write: Write) -> None:
     write("memory/a.md", "lighthouse\n")
     before = run("status")
-    assert "no, 1 files differ" in before.stdout
+    assert "no, 1 file differs" in before.stdout
     after = run("status", "--index", "--deep")
     assert after.returncode == 0
     for part in ("Provider      bundled (static)", "Files         1", "1 of 1 chunks, 384 dimensions", "yes"):

@@ -17,23 +17,25 @@ from msgspec.structs import replace
 
 from ..clock import Clock
 from ..disk import move_aside, writer_lock
-from ..embed.base import CheckedEmbedder, NoVector
+from ..embed.base import CheckedEmbedder
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
-from ..errors import EmbeddingError, MemlaneError, StoreCorrupt, StoreError
+from ..errors import MemlaneError, StoreCorrupt, StoreError
 from ..events import Observer
 from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.scrub import note_verification, verification_is_due
 from ..index.sqlite import SqliteStore
-from ..index.sync import LAST_PASS, Chunking, Synchronizer
+from ..index.sync import Chunking, Synchronizer
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
 from ..values import Filters, SearchResult, Status, SyncReport, Value
-from ..workspace import Workspace, oversized_notes, scan_tree
+from ..workspace import Workspace, scan_tree
 
 _Answer = TypeVar("_Answer")
 _HURRIED = frozenset({"search", "session start", "repair"})
 """Passes that somebody waits for: the whole file is checked in the others."""
+_PROBE_SECONDS = 10.0
+"""How long a status waits for any of its parts."""
 _REPAIRS = 3
 """How often one call mends a damaged index before it gives up."""
 
@@ -109,7 +111,21 @@ class BuiltinBackend:
 
     def status(self, *, deep: bool = False) -> Status:
         """What is indexed, from where, how fresh, and by which provider."""
-        return self._recovering(lambda store: self._status(store, deep=deep))
+        from .state import Observed, state_of
+
+        def observe(store: SqliteStore) -> Status:
+            observed = Observed(
+                self._settings.agent,
+                self._workspace,
+                store,
+                self._synchronizer(store),
+                self._choice,
+                self._cache,
+                self._clock,
+            )
+            return state_of(observed, deep=deep, seconds=_PROBE_SECONDS)
+
+        return self._recovering(observe)
 
     def close(self) -> None:
         """Close the index and the cache."""
@@ -230,48 +246,6 @@ class BuiltinBackend:
             vector_extension=self._settings.vector_extension,
             extension_path=self._settings.extension_path,
         )
-
-    def _status(self, store: SqliteStore, *, deep: bool) -> Status:
-        scan, plan = self._synchronizer(store).pending()
-        generation, space = store.current_generation(), store.current_space()
-        entries, size = self._cache.size()
-        pending = len(plan.read) + len(plan.remove) + len(plan.refresh)
-        embedder = self._embedder
-        statistics = store.statistics()
-        return Status(
-            agent=self._settings.agent,
-            enabled=True,
-            workspace=str(self._workspace.root),
-            store_path=str(store.path),
-            backend="builtin",
-            provider=embedder.id if embedder else "none",
-            model=embedder.model if embedder else None,
-            dimensions=space.dimensions if space else None,
-            provider_reasons=self._choice.reasons,
-            vector_engine=store.vector_engine,
-            statistics=replace(statistics, failed=(*statistics.failed, *scan.failed)),
-            generation=generation.id if generation else None,
-            last_sync=store.note(LAST_PASS),
-            dirty=bool(pending),
-            pending=pending,
-            cache_entries=entries,
-            cache_bytes=size,
-            skipped_links=scan.skipped_links,
-            missing_roots=scan.missing_roots,
-            warnings=(*oversized_notes(self._workspace), *(self._probe() if deep else ())),
-        )
-
-    def _probe(self) -> tuple[str, ...]:
-        """What is wrong with the provider, found by using it."""
-        embedder = self._embedder
-        if embedder is None:
-            return (self._choice.failure,) if self._choice.failure else ()
-        try:
-            embedder.verify()
-            vector = embedder.embed_query("memory")
-        except EmbeddingError as error:
-            return (f"embedding failed: {error}",)
-        return (f"embedding failed: {vector.reason}",) if isinstance(vector, NoVector) else ()
 
 
 def _damage_behind(error: Exception, store: SqliteStore | None) -> StoreCorrupt | None:

@@ -54,9 +54,9 @@ def time_limit(connection: apsw.Connection, seconds: float | None) -> Iterator[N
 def defects(connection: apsw.Connection, *, thorough: bool = False) -> Iterator[Defect]:
     """What is wrong with an index, cheapest checks first. The caller holds one view of the file.
 
-    Thorough: also every chunk's text against its digest. A damaged structure or a missing table ends the list:
-    nothing more can be said then. About a second for 100 MB, half as much again when thorough. Raises apsw.Error where a table
-    cannot be read.
+    Thorough: also every chunk's text against its digest. A damaged structure or a missing table ends the
+    list: nothing more can be said then. About a second for 100 MB, half as much again when thorough. Raises
+    apsw.Error where a table cannot be read.
     """
     pragma = f"PRAGMA integrity_check({_MOST_FINDINGS})"
     structure = [str(row[0]) for row in connection.execute(pragma)]

@@ -1,0 +1,252 @@
+"""Whatever happens to the notes and to the process: after a pass, the index is that of the tree.
+
+A pass over a tree with a history must leave exactly what a new index over the same tree holds: files, chunks,
+words and vectors. Nothing is embedded twice on the way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+import apsw
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from memlane import Memory
+from memlane.embed.base import NoVector, Vector
+from memlane.index.integrity import defects
+from memlane.testing import HashEmbedder, RecordingObserver
+
+NAMES = st.sampled_from(
+    [
+        "MEMORY.md",
+        "memory.md",
+        "memory/2026-02-10.md",
+        "memory/a.md",
+        "memory/deep/b.MD",
+        "memory/deep/끝말.md",
+        "memory/not-a-note.txt",
+        "memory/.hidden.md",
+        "extra/x.md",
+        "extra/deep/y.md",
+    ]
+)
+TEXTS = st.lists(
+    st.sampled_from(
+        [
+            b"# Title\n",
+            b"## Section of tea\n",
+            b"green tea in the morning\n",
+            b"black coffee at noon\r\n",
+            "오늘 회의에서 예산을 정했다\n".encode(),
+            b"- [ ] call the vet\n",
+            b"```\ncode = 1\n```\n",
+            b"word " * 300 + b"\n",
+            b"\n",
+            b"no end of line",
+            b"\xef\xbb\xbf",
+            b"\xff\xfe broken\n",
+            b"nul\x00\n",
+        ]
+    ),
+    max_size=5,
+).map(b"".join)
+
+
+class Killed(BaseException):
+    """The process dies here."""
+
+
+class Mortal(HashEmbedder):
+    """Dies when it is asked once too often; what it was not paid for does not count."""
+
+    max_batch_items = 2
+
+    def __init__(self, model: str, paid: list[tuple[str, str]]) -> None:
+        super().__init__(16, model=model)
+        self._paid = paid
+        self.lives: int | None = None
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector | NoVector]:
+        if self.lives is not None:
+            self.lives -= 1
+            if self.lives < 0:
+                raise Killed
+        self._paid.extend((self.model, text) for text in texts)
+        return super().embed_documents(texts)
+
+
+class NotesAndIndex(RuleBasedStateMachine):
+    @initialize()
+    def begin(self) -> None:
+        self.base = Path(tempfile.mkdtemp(prefix="memlane-property-"))
+        self.notes = self.base / "notes"
+        (self.notes / "memory").mkdir(parents=True)
+        self.model = "one"
+        self.paid: list[tuple[str, str]] = []
+        self.abandoned: list[Memory] = []
+        self.memory = self.open(self.base / "state", self.paid)
+
+    def open(self, state: Path, paid: list[tuple[str, str]]) -> Memory:
+        state.mkdir(exist_ok=True)
+        defaults = {"workspace": str(self.notes), "memorySearch": {"extraPaths": ["extra"]}}
+        (state / "openclaw.json").write_text(json.dumps({"agents": {"defaults": defaults}}))
+        self.embedder = Mortal(self.model, paid)
+        return Memory.open(state_dir=state, environ={}, embedder=self.embedder, observer=RecordingObserver())
+
+    # ---- what happens to the notes -------------------------------------------------------------------
+
+    @rule(name=NAMES, text=TEXTS)
+    def write(self, name: str, text: bytes) -> None:
+        file = self.notes / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.is_symlink():
+            file.unlink()
+        file.write_bytes(text)
+
+    @rule(name=NAMES, text=TEXTS)
+    def append(self, name: str, text: bytes) -> None:
+        file = self.notes / name
+        if file.is_file():
+            with file.open("ab") as stream:
+                stream.write(text)
+
+    @rule(text=st.sampled_from(["tea", "끝말 게임", "- [ ] a task"]), durable=st.booleans())
+    def remember(self, text: str, durable: bool) -> None:
+        name = "MEMORY.md" if durable else f"memory/{self.memory.clock.today()}.md"
+        try:
+            (self.notes / name).read_bytes().decode()
+        except (FileNotFoundError, UnicodeDecodeError):
+            return
+        if b"\0" not in (self.notes / name).read_bytes() and not (self.notes / name).is_symlink():
+            self.memory.remember(text, durable=durable)
+
+    @rule(old=NAMES, new=NAMES)
+    def rename(self, old: str, new: str) -> None:
+        if old != new and os.path.lexists(self.notes / old):
+            (self.notes / new).parent.mkdir(parents=True, exist_ok=True)
+            (self.notes / old).replace(self.notes / new)
+
+    @rule(name=NAMES)
+    def delete(self, name: str) -> None:
+        (self.notes / name).unlink(missing_ok=True)
+
+    @rule()
+    def lose_the_extra_folder(self) -> None:
+        shutil.rmtree(self.notes / "extra", ignore_errors=True)
+
+    @rule(name=NAMES, moment=st.sampled_from([0, 10**9, 4 * 10**9]))
+    def touch(self, name: str, moment: int) -> None:
+        if (self.notes / name).is_file():
+            os.utime(self.notes / name, (moment, moment))
+
+    @rule(name=NAMES, at=NAMES)
+    def link(self, name: str, at: str) -> None:
+        if not os.path.lexists(self.notes / name):
+            (self.notes / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.notes / name).symlink_to(self.notes / at)
+
+    @rule(name=NAMES, mode=st.sampled_from([0o000, 0o600, 0o644]))
+    def chmod(self, name: str, mode: int) -> None:
+        if (self.notes / name).is_file():
+            (self.notes / name).chmod(mode)
+
+    # ---- what happens to the process -----------------------------------------------------------------
+
+    @rule(query=st.sampled_from(["green tea", "예산", "code", "Title > Section", "nothing at all"]))
+    def search(self, query: str) -> None:
+        for hit in self.memory.search(query):
+            assert (self.notes / hit.path).is_file()
+
+    @rule(after=st.integers(0, 3), force=st.booleans())
+    def kill(self, after: int, force: bool) -> None:
+        self.embedder.lives = after
+        with suppress(Killed):
+            self.memory.sync(force=force)
+        self.abandoned.append(self.memory)  # never closed while the next one works
+        self.memory = self.open(self.base / "state", self.paid)
+
+    @rule(model=st.sampled_from(["one", "two"]))
+    def reopen(self, model: str) -> None:
+        self.memory.close()
+        self.model = model
+        self.memory = self.open(self.base / "state", self.paid)
+
+    @rule(force=st.sampled_from([False, False, True]))
+    def sync(self, force: bool) -> None:
+        report = self.memory.sync(force=force)
+        if "vanished" in (report.warning or ""):
+            report = self.memory.sync()
+        assert report.complete
+        self.compare()
+
+    def compare(self) -> None:
+        embedder, found = self.embedder, self.memory.status()
+        assert not found.dirty
+        with closing(self.open(self.base / "fresh", [])) as fresh:
+            fresh.sync()
+            expected = contents(fresh.settings.store_path)
+        self.embedder = embedder
+        shutil.rmtree(self.base / "fresh")
+        assert contents(self.memory.settings.store_path) == expected
+        twice = {text: count for text, count in Counter(self.paid).items() if count > 1}
+        assert not twice, "a text was embedded twice"
+
+    def teardown(self) -> None:
+        for memory in (self.memory, *self.abandoned):
+            memory.close()
+        shutil.rmtree(self.base)
+
+
+def contents(path: Path) -> dict[str, object]:
+    """Everything an index says, without the numbers that its history gave its rows."""
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        assert [one.message for one in defects(connection, thorough=True)] == []
+        (generation,) = connection.execute("SELECT id FROM generations WHERE current").fetchone()
+        (space,) = connection.execute("SELECT id FROM spaces WHERE current").fetchone()
+        connection.execute(
+            f"CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, terms_{generation}, instance)"
+        )
+        chunks = (
+            "SELECT f.path, c.start_line, c.end_line, c.heading, c.text, hex(c.digest), {} FROM chunks c"
+            " JOIN files f ON f.id = c.file {}"
+        )
+        return {
+            "files": sorted(
+                connection.execute(
+                    "SELECT path, source, location, digest, size, coalesce(day, ''), curated, evergreen,"
+                    " coalesce(failure, '') FROM files"
+                )
+            ),
+            "vectors": sorted(
+                connection.execute(
+                    chunks.format(
+                        "coalesce(hex(v.vector), v.problem)", f"LEFT JOIN vectors_{space} v ON v.chunk = c.id"
+                    )
+                )
+            ),
+            "words": sorted(
+                connection.execute(
+                    chunks.format(
+                        'w.term || "/" || w.col || "/" || w.offset', "JOIN temp.words w ON w.doc = c.id"
+                    ).replace('"', "'")
+                )
+            ),
+        }
+
+
+TestNotesAndIndex = NotesAndIndex.TestCase
+TestNotesAndIndex.settings = settings(
+    max_examples=int(os.environ.get("MEMLANE_PROPERTY_EXAMPLES", "20")),
+    stateful_step_count=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
