@@ -75,6 +75,11 @@ def writer_lock(path: Path, *, timeout: float) -> Iterator[None]:
         raise StoreBusy(
             f"another process is writing the index {path}", hint="wait for it to finish, then try again"
         ) from error
+    except OSError as error:
+        raise StoreError(
+            f"cannot lock {lock_file}: {error.strerror or error}",
+            hint="check the permissions of that folder, its disk, and how many files are open",
+        ) from error
     try:
         yield
     finally:

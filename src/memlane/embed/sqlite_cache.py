@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -135,9 +136,10 @@ class SqliteCache:
     def close(self) -> None:
         """Close the file."""
         with self._turn:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                with suppress(apsw.Error):  # a disk that fails now: what was committed stays in the log
+                    connection.close()
 
     def _exists(self) -> bool:
         return self._connection is not None or self.path.exists()

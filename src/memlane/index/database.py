@@ -162,7 +162,8 @@ class Database:
             self._closed = True
             idle, self._idle = self._idle, []
         for connection in idle:
-            connection.close()
+            with suppress(apsw.Error):  # a disk that fails now: what was committed stays in the log
+                connection.close()
 
     @contextmanager
     def _borrowed(self) -> Iterator[apsw.Connection]:
@@ -201,7 +202,8 @@ class Database:
         if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
             return StoreError(
                 f"cannot write the index {self.path}: {message}",
-                hint="check the permissions of the file and its folder, or set another store.path",
+                hint="check the permissions of the file and its folder and how many files are open, or set"
+                " another store.path",
             )
         return StoreError(
             f"the index {self.path} failed: {message}",
