@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
+from zlib import crc32
 
 import apsw
 
@@ -20,14 +21,18 @@ Entry = tuple[str, bytes, Vector]
 """Identity of the space, digest of the text, vector."""
 
 
-def is_sound(vector: object) -> TypeGuard[Vector]:
-    """Whether this can be a vector that was stored: numbers, finite, of length 1.
+def check_sum(digest: bytes, vector: Vector) -> int:
+    """What is kept beside an entry: SQLite keeps no check sums of its own."""
+    return crc32(vector, crc32(digest))
 
-    SQLite keeps no check sums. A flipped bit that matters to a cosine shows in the norm.
-    """
-    if not isinstance(vector, bytes) or not vector or len(vector) % 4:
+
+def is_sound(digest: object, vector: object, kept: object) -> bool:
+    """Whether an entry can be what was stored. One without a sum must at least be a vector of length 1."""
+    if not isinstance(digest, bytes) or not isinstance(vector, bytes) or not vector or len(vector) % 4:
         return False
-    return abs(math.hypot(*unpack(vector)) - 1.0) <= _NORM_TOLERANCE
+    if kept is None:
+        return abs(math.hypot(*unpack(vector)) - 1.0) <= _NORM_TOLERANCE
+    return kept == check_sum(digest, vector)
 
 
 def readable_entries(damaged: Path) -> Iterator[Entry]:
@@ -41,8 +46,8 @@ def readable_entries(damaged: Path) -> Iterator[Entry]:
             spaces = {row: str(name) for row, name in source.execute("SELECT id, identity FROM spaces")}
         except (apsw.Error, UnicodeDecodeError):
             return
-        for space, digest, vector in _rows(source):
-            if space in spaces and isinstance(digest, bytes) and is_sound(vector):
+        for space, digest, vector, kept in _rows(source):
+            if space in spaces and is_sound(digest, vector, kept):
                 yield spaces[space], digest, vector
 
 
@@ -52,7 +57,7 @@ def _rows(source: apsw.Connection) -> Iterator[tuple[Any, ...]]:
     while misses < _MOST_MISSES:
         try:
             for row in source.execute(
-                "SELECT id, space, digest, vector FROM embeddings WHERE id > ? ORDER BY id", (last,)
+                "SELECT id, space, digest, vector, sum FROM embeddings WHERE id > ? ORDER BY id", (last,)
             ):
                 last, misses = row[0], 0
                 yield row[1:]

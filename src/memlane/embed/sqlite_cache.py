@@ -19,24 +19,26 @@ import apsw
 from ..disk import create_private, move_aside
 from ..errors import StoreError
 from .base import Vector
-from .salvage import is_sound, readable_entries
+from .salvage import check_sum, is_sound, readable_entries
 
 _Answer = TypeVar("_Answer")
 
 _APPLICATION_ID = 0x4D4C4543  # "MLEC"
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 # Large pages, so that vectors of 1,536 numbers (6 kB) fill them instead of leaving a third empty.
 _PAGE_SIZE = 32_768
 _MOVED_AWAY = 1032  # SQLITE_READONLY_DBMOVED: another process has set the file aside
 _SCHEMA = """
 CREATE TABLE spaces (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE embeddings (
-    id INTEGER PRIMARY KEY, space INTEGER NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL
+    id INTEGER PRIMARY KEY, space INTEGER NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL, sum INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX embedding_of ON embeddings (space, digest);
 CREATE TABLE uses (id INTEGER PRIMARY KEY, used INTEGER NOT NULL) STRICT;
 CREATE INDEX least_recently_used ON uses (used);
 """
+# Version 1 kept no sums; entries of it have none until they are replaced.
+_FROM_VERSION_1 = "ALTER TABLE embeddings ADD COLUMN sum INTEGER"
 
 
 class SqliteCache:
@@ -63,9 +65,9 @@ class SqliteCache:
             now = self._next_use(connection)
             for digest in digests:
                 row = connection.execute(
-                    "SELECT id, vector FROM embeddings WHERE space = ? AND digest = ?", (space, digest)
+                    "SELECT id, vector, sum FROM embeddings WHERE space = ? AND digest = ?", (space, digest)
                 ).fetchone()
-                if row and is_sound(row[1]):
+                if row and is_sound(digest, row[1], row[2]):
                     found[digest] = row[1]
                     connection.execute("UPDATE uses SET used = ? WHERE id = ?", (now, row[0]))
             return found
@@ -81,9 +83,10 @@ class SqliteCache:
             now = self._next_use(connection)
             for digest, vector in kept:
                 row = connection.execute(
-                    "INSERT INTO embeddings (space, digest, vector) VALUES (?, ?, ?)"
-                    " ON CONFLICT (space, digest) DO UPDATE SET vector = excluded.vector RETURNING id",
-                    (space, digest, vector),
+                    "INSERT INTO embeddings (space, digest, vector, sum) VALUES (?, ?, ?, ?)"
+                    " ON CONFLICT (space, digest)"
+                    " DO UPDATE SET vector = excluded.vector, sum = excluded.sum RETURNING id",
+                    (space, digest, vector, check_sum(digest, vector)),
                 ).get
                 connection.execute("INSERT OR REPLACE INTO uses VALUES (?, ?)", (row, now))
 
@@ -187,8 +190,9 @@ class SqliteCache:
             for identity, digest, vector in readable_entries(aside):
                 space = self._space_named(connection, identity)
                 made = connection.execute(
-                    "INSERT OR IGNORE INTO embeddings (space, digest, vector) VALUES (?, ?, ?) RETURNING id",
-                    (space, digest, vector),
+                    "INSERT OR IGNORE INTO embeddings (space, digest, vector, sum) VALUES (?, ?, ?, ?)"
+                    " RETURNING id",
+                    (space, digest, vector, check_sum(digest, vector)),
                 ).get
                 if made is not None:
                     connection.execute("INSERT INTO uses VALUES (?, 0)", (made,))
@@ -209,18 +213,19 @@ class SqliteCache:
             connection.execute("PRAGMA synchronous = NORMAL")
             with connection:
                 version = connection.execute("PRAGMA user_version").get
+                mine = connection.execute("PRAGMA application_id").get == _APPLICATION_ID
                 if version == 0:
                     connection.execute(_SCHEMA)
                     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                    connection.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
-                elif (
-                    version != _SCHEMA_VERSION
-                    or connection.execute("PRAGMA application_id").get != _APPLICATION_ID
-                ):
+                elif mine and version == 1:
+                    connection.execute(_FROM_VERSION_1)
+                elif not mine or version != _SCHEMA_VERSION:
                     raise StoreError(
                         f"{self.path} is not an embedding cache of this version",
                         hint="move the file away; it is only a cache",
                     )
+                if version != _SCHEMA_VERSION:
+                    connection.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
         except BaseException:
             connection.close()
             raise
