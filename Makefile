@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench crashes docs clean
 .DEFAULT_GOAL := demo
 
 .venv/.installed: pyproject.toml
@@ -31,6 +31,9 @@ lint: .venv/.dev  ## style, types, and the arrows between the rooms
 
 bench: .venv/.dev  ## the figures of benchmarks/speed
 	@$(BIN)/python -m benchmarks.speed $(ARGS)
+
+crashes: .venv/.dev  ## kill it 200 times while it writes, and look at what is left
+	@$(BIN)/python -m benchmarks.crashes $(ARGS)
 
 docs: .venv/.dev  ## rewrite the generated reference pages
 	@$(BIN)/python docs/generate.py $(ARGS)
