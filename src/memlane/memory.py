@@ -241,7 +241,7 @@ class Memory:
             self.settings,
             self.workspace,
             self._choose_provider,
-            lambda force: self.sync(force=force, reason="doctor"),
+            lambda: self.sync(reason="doctor"),
             self.clock,
         )
         return examine(subject, fix=fix)

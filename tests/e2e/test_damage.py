@@ -89,7 +89,7 @@ def spoil(path: Path, how: str, numbers: random.Random, page: int) -> None:
 
 
 @pytest.mark.parametrize("how", ["zeros", "noise", "bits", "cut"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_spoilt_index_answers_and_is_made_whole(
     filled: Path, open_memory: Open, how: str, seed: int
 ) -> None:
@@ -288,3 +288,38 @@ def test_a_workspace_that_vanishes_and_returns_is_embedded_once(
     memory.sync()
     assert memory.search("topic3", sync=False).hits[0].path == "memory/3.md"
     assert len(embedder.documents) == 20
+
+
+def test_a_newer_index_beside_a_foreign_file_is_what_is_moved(
+    filled: Path, open_memory: Open, observer: RecordingObserver
+) -> None:
+    beside = filled.with_name("main.memlane.sqlite")
+    filled.rename(beside)
+    for path, statement in ((beside, "PRAGMA user_version = 99"), (filled, "CREATE TABLE theirs (x)")):
+        with apsw.Connection(str(path)) as connection:
+            connection.execute(statement)
+        connection.close()
+    before = filled.read_bytes()
+    memory = open_memory(embedder=HashEmbedder())
+    memory.sync(force=True)
+    assert_whole(memory)
+    assert filled.read_bytes() == before
+    assert list(filled.parent.glob("main.memlane.sqlite.corrupt-*"))
+    assert not list(filled.parent.glob("main.sqlite.corrupt-*"))
+
+
+def test_a_cache_that_cannot_be_mended_now_stays_for_later(filled: Path, open_memory: Open) -> None:
+    cache = filled.with_name("main.embeddings.sqlite")
+    spoil(cache, "zeros", random.Random(3), 32_768)
+    spoilt = cache.read_bytes()
+    for path in filled.parent.glob("main.sqlite*"):
+        path.unlink()
+    blocker = cache.with_name(f"{cache.name}.new")
+    blocker.mkdir()
+    embedder = HashEmbedder()
+    memory = open_memory(embedder=embedder)
+    assert memory.sync().complete
+    assert cache.read_bytes() == spoilt
+    blocker.rmdir()
+    memory.sync(force=True)
+    assert memory.status().cache_entries == len(set(embedder.documents))

@@ -32,6 +32,8 @@ from ..values import Filters, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace, scan_tree
 
 _Answer = TypeVar("_Answer")
+DOCTOR = "doctor"
+"""A pass for this reason checks the whole file in any case."""
 _HURRIED = frozenset({"search", "session start", "repair"})
 """Passes that somebody waits for: the whole file is checked in the others."""
 _PROBE_SECONDS = 10.0
@@ -102,7 +104,8 @@ class BuiltinBackend:
             self._make_room()
 
         def pass_over(store: SqliteStore) -> SyncReport:
-            if reason not in _HURRIED and verification_is_due(store, self._clock):
+            wanted = reason not in _HURRIED and verification_is_due(store, self._clock)
+            if wanted or reason == DOCTOR:
                 store.verify()
                 note_verification(store, self._clock)
             return self._synchronizer(store).run(reason, force=force, wait=wait)
@@ -217,9 +220,8 @@ class BuiltinBackend:
         try:
             self._store()
         except NewerDatabase as newer:
-            path = self._settings.store_path
-            with writer_lock(path, timeout=30.0):
-                aside = move_aside(path)
+            with writer_lock(newer.path, timeout=30.0):
+                aside = move_aside(newer.path)
             self._observer.warning(f"{newer}; it was moved to {aside.name}")
         except StoreCorrupt:
             return  # mended by what follows

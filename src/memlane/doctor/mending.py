@@ -42,12 +42,12 @@ def _mend_cache(subject: Subject) -> str:
 
 
 def _rebuild(subject: Subject) -> str:
-    report = subject.sync(True)
-    return f"built the index again: {report.indexed} notes, {report.embedded} chunks embedded anew"
+    subject.sync()
+    return "built the index again; the damaged one was set aside"
 
 
 def _sync(subject: Subject) -> str:
-    report = subject.sync(False)
+    report = subject.sync()
     return f"brought the index up to date: {report.indexed} indexed, {report.removed} removed"
 
 

@@ -21,8 +21,8 @@ class Subject(Value, frozen=True):
     workspace: Workspace
     choose: Callable[[], Choice]
     """Picks the embedding provider."""
-    sync: Callable[[bool], SyncReport]
-    """Brings the index up to date; True builds it again."""
+    sync: Callable[[], SyncReport]
+    """Checks the index, builds it again where it is damaged, and brings it up to date."""
     clock: Clock
     seconds: float = 20.0
     """How long one check may take."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -174,20 +174,31 @@ class SqliteCache:
         raise AssertionError("the last attempt returns or raises")
 
     def _set_aside(self) -> None:
-        """Begin a new file with what can be read of the damaged one.
+        """Put a new file with what can be read of the damaged one in its place, and keep that one aside.
 
-        One that another process has put in its place meanwhile is left alone.
+        One that another process has put there meanwhile is left alone. Raises StoreError when no new file
+        can be made; the damaged one then stays where it is.
         """
         damaged = self._inode
         self.close()
+        new = self.path.with_name(f"{self.path.name}.new")
         try:
             if not damaged or self.path.stat().st_ino != damaged:
                 return
-            aside = move_aside(self.path)
+            for leftover in (new, Path(f"{new}-wal"), Path(f"{new}-shm")):
+                leftover.unlink(missing_ok=True)
+            self._salvage(new)
+            move_aside(self.path)
+            new.replace(self.path)
         except FileNotFoundError:
             return
-        with self._open() as connection:
-            for identity, digest, vector in readable_entries(aside):
+        except (apsw.Error, OSError) as error:
+            raise self._failed("mend", error) from error
+
+    def _salvage(self, new: Path) -> None:
+        create_private(new)
+        with closing(self._connect(new)) as connection, connection:
+            for identity, digest, vector in readable_entries(self.path):
                 space = self._space_named(connection, identity)
                 made = connection.execute(
                     "INSERT OR IGNORE INTO embeddings (space, digest, vector, sum) VALUES (?, ?, ?, ?)"
@@ -201,11 +212,12 @@ class SqliteCache:
         if self._connection is None:
             create_private(self.path)
             self._inode = self.path.stat().st_ino
-            self._connection = self._connect()
+            self._connection = self._connect(self.path)
         return self._connection
 
-    def _connect(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path))
+    @staticmethod
+    def _connect(path: Path) -> apsw.Connection:
+        connection = apsw.Connection(str(path))
         try:
             connection.set_busy_timeout(10_000)
             connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
@@ -221,7 +233,7 @@ class SqliteCache:
                     connection.execute(_FROM_VERSION_1)
                 elif not mine or version != _SCHEMA_VERSION:
                     raise StoreError(
-                        f"{self.path} is not an embedding cache of this version",
+                        f"{path} is not an embedding cache of this version",
                         hint="move the file away; it is only a cache",
                     )
                 if version != _SCHEMA_VERSION:

@@ -56,9 +56,13 @@ class ForeignDatabase(StoreError):  # noqa: N818
 
 
 class NewerDatabase(StoreError):  # noqa: N818
-    """The file was made by a newer version of Memlane. It is left untouched."""
+    """The file at `path` was made by a newer version of Memlane. It is left untouched."""
 
     code = "newer_database"
+
+    def __init__(self, message: str, *, path: Path, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
 
 
 class Database:
@@ -89,7 +93,7 @@ class Database:
         with self.translated():
             try:
                 first = self._connect()
-            except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError):
+            except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError):
                 self.read_only = True
                 first = self._connect()
             try:
@@ -268,6 +272,7 @@ class Database:
         if version > SCHEMA_VERSION:
             raise NewerDatabase(
                 f"the index {self.path} was made by a newer version of Memlane (format {version})",
+                path=self.path,
                 hint="upgrade Memlane; memlane index --force sets the file aside and builds an index for this"
                 " version",
             )

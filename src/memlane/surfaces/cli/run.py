@@ -124,6 +124,8 @@ class _Failure(Value, frozen=True):
             return cls("usage", error.format_message(), _usage_hint(error), 2)
         if isinstance(error, OSError) and error.errno in {errno.EPIPE, errno.ENOSPC, errno.EIO}:
             return None
+        if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
+            return cls("failed", "too many files are open", "raise the limit: ulimit -n 1024", 1)
         message = f"unexpected {type(error).__name__}: {error}"
         return cls("internal", message, "--debug shows where it arose; please report it", 1)
 
