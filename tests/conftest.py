@@ -8,10 +8,14 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import settings
 
 from memlane import Memory
 from memlane.clock import FixedClock
 from memlane.testing import RecordingObserver
+
+settings.register_profile("any machine", deadline=None)  # a busy one must fail no test
+settings.load_profile("any machine")
 
 NOON = datetime(2026, 2, 10, 12, 0, tzinfo=ZoneInfo("Europe/Berlin"))
 

@@ -39,6 +39,7 @@ NAMES = st.sampled_from(
         "extra/deep/y.md",
     ]
 )
+NUMBERS = st.integers(0, 100)
 TEXTS = st.lists(
     st.sampled_from(
         [
@@ -94,6 +95,16 @@ class NotesAndIndex(RuleBasedStateMachine):
         self.paid: list[tuple[str, str]] = []
         self.abandoned: list[Memory] = []
         self.memory = self.open(self.base / "state", self.paid)
+        for number, name in enumerate(["MEMORY.md", "memory/a.md", "memory/deep/b.MD", "extra/x.md"]):
+            self.write(name, b"# Title\n\ngreen tea %d\n\n## Section\n\nblack coffee\n" % number)
+        self.sync(force=False)
+
+    def standing(self, which: int) -> str | None:
+        """One of the files that are there, by number."""
+        names = sorted(
+            str(path.relative_to(self.notes)) for path in self.notes.rglob("*") if not path.is_dir()
+        )
+        return names[which % len(names)] if names else None
 
     def open(self, state: Path, paid: list[tuple[str, str]]) -> Memory:
         state.mkdir(exist_ok=True)
@@ -112,12 +123,19 @@ class NotesAndIndex(RuleBasedStateMachine):
             file.unlink()
         file.write_bytes(text)
 
-    @rule(name=NAMES, text=TEXTS)
-    def append(self, name: str, text: bytes) -> None:
-        file = self.notes / name
-        if file.is_file():
-            with file.open("ab") as stream:
+    @rule(which=NUMBERS, text=TEXTS)
+    def append(self, which: int, text: bytes) -> None:
+        name = self.standing(which)
+        if name and (self.notes / name).is_file():
+            with (self.notes / name).open("ab") as stream:
                 stream.write(text)
+
+    @rule(which=NUMBERS, old=st.sampled_from([b"tea", b"coffee"]), new=st.sampled_from([b"cake", b"tea"]))
+    def edit(self, which: int, old: bytes, new: bytes) -> None:
+        name = self.standing(which)
+        if name and (self.notes / name).is_file():
+            file = self.notes / name
+            file.write_bytes(file.read_bytes().replace(old, new))
 
     @rule(text=st.sampled_from(["tea", "끝말 게임", "- [ ] a task"]), durable=st.booleans())
     def remember(self, text: str, durable: bool) -> None:
@@ -129,23 +147,26 @@ class NotesAndIndex(RuleBasedStateMachine):
         if b"\0" not in (self.notes / name).read_bytes() and not (self.notes / name).is_symlink():
             self.memory.remember(text, durable=durable)
 
-    @rule(old=NAMES, new=NAMES)
-    def rename(self, old: str, new: str) -> None:
-        if old != new and os.path.lexists(self.notes / old):
+    @rule(which=NUMBERS, new=NAMES)
+    def rename(self, which: int, new: str) -> None:
+        old = self.standing(which)
+        if old and old != new:
             (self.notes / new).parent.mkdir(parents=True, exist_ok=True)
             (self.notes / old).replace(self.notes / new)
 
-    @rule(name=NAMES)
-    def delete(self, name: str) -> None:
-        (self.notes / name).unlink(missing_ok=True)
+    @rule(which=NUMBERS)
+    def delete(self, which: int) -> None:
+        if name := self.standing(which):
+            (self.notes / name).unlink()
 
     @rule()
     def lose_the_extra_folder(self) -> None:
         shutil.rmtree(self.notes / "extra", ignore_errors=True)
 
-    @rule(name=NAMES, moment=st.sampled_from([0, 10**9, 4 * 10**9]))
-    def touch(self, name: str, moment: int) -> None:
-        if (self.notes / name).is_file():
+    @rule(which=NUMBERS, moment=st.sampled_from([0, 10**9, 4 * 10**9]))
+    def touch(self, which: int, moment: int) -> None:
+        name = self.standing(which)
+        if name and (self.notes / name).is_file():
             os.utime(self.notes / name, (moment, moment))
 
     @rule(name=NAMES, at=NAMES)
@@ -154,9 +175,10 @@ class NotesAndIndex(RuleBasedStateMachine):
             (self.notes / name).parent.mkdir(parents=True, exist_ok=True)
             (self.notes / name).symlink_to(self.notes / at)
 
-    @rule(name=NAMES, mode=st.sampled_from([0o000, 0o600, 0o644]))
-    def chmod(self, name: str, mode: int) -> None:
-        if (self.notes / name).is_file():
+    @rule(which=NUMBERS, mode=st.sampled_from([0o000, 0o600, 0o644]))
+    def chmod(self, which: int, mode: int) -> None:
+        name = self.standing(which)
+        if name and (self.notes / name).is_file():
             (self.notes / name).chmod(mode)
 
     # ---- what happens to the process -----------------------------------------------------------------
@@ -180,7 +202,15 @@ class NotesAndIndex(RuleBasedStateMachine):
         self.model = model
         self.memory = self.open(self.base / "state", self.paid)
 
-    @rule(force=st.sampled_from([False, False, True]))
+    @rule()
+    def sync_again(self) -> None:
+        self.sync(force=False)
+
+    @rule()
+    def sync_once_more(self) -> None:
+        self.sync(force=False)
+
+    @rule(force=st.booleans())
     def sync(self, force: bool) -> None:
         report = self.memory.sync(force=force)
         if "vanished" in (report.warning or ""):
@@ -201,6 +231,12 @@ class NotesAndIndex(RuleBasedStateMachine):
         assert not twice, "a text was embedded twice"
 
     def teardown(self) -> None:
+        try:
+            self.sync(force=False)
+        finally:
+            self.end()
+
+    def end(self) -> None:
         for memory in (self.memory, *self.abandoned):
             memory.close()
         shutil.rmtree(self.base)
