@@ -256,10 +256,11 @@ def contents(path: Path) -> dict[str, object]:
             " JOIN files f ON f.id = c.file {}"
         )
         return {
+            # A file that failed has no chunks, so it does not matter whom they would be kept from.
             "files": sorted(
                 connection.execute(
-                    "SELECT path, source, location, digest, size, coalesce(day, ''), curated, evergreen,"
-                    " coalesce(failure, '') FROM files"
+                    "SELECT path, source, location, digest, size, coalesce(day, ''),"
+                    " failure IS NULL AND curated, evergreen, coalesce(failure, '') FROM files"
                 )
             ),
             "vectors": sorted(
