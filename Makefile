@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench quality docs clean
+.PHONY: demo test lint bench quality crashes docs clean
 .DEFAULT_GOAL := demo
 
 .venv/.installed: pyproject.toml
@@ -35,6 +35,9 @@ bench: .venv/.dev  ## the figures of benchmarks/speed
 quality: .venv/.dev  ## the quick round of benchmarks/quality; MEMLANE_EVAL names the data
 	@test -n "$$MEMLANE_EVAL" || { echo 'make quality needs MEMLANE_EVAL=FOLDER, the folder with the data sets' >&2; exit 2; }
 	@$(BIN)/python -m benchmarks.quality --quick $(ARGS)
+
+crashes: .venv/.dev  ## kill it 200 times while it writes, and look at what is left
+	@$(BIN)/python -m benchmarks.crashes $(ARGS)
 
 docs: .venv/.dev  ## rewrite the generated reference pages
 	@$(BIN)/python docs/generate.py $(ARGS)

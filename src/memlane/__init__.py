@@ -2,7 +2,8 @@
 
 The rooms, in the order in which data flows through them (each imports only those before it):
 
-    errors, clock, disk, events, values     what all share
+    errors, clock, disk, events, patience,
+    values                                  what all share
     config                                  every key, where values come from, what is wrong with them
     markdown                                text → blocks → chunks (pure)
     workspace                               which files are notes; reading, appending, session context
@@ -10,6 +11,7 @@ The rooms, in the order in which data flows through them (each imports only thos
     index                                   chunks → full text and vectors in one SQLite file; syncing
     search                                  query → two legs → fused, explained, ranked results
     sessions, backends                      who asks; the index behind one protocol
+    doctor                                  what is wrong, and what to do about it
     tools                                   what an agent's model sees
     evaluate                                a user's own questions: measures, reasons of misses, comparisons
     memory                                  `Memory`: opens and wires the rooms
@@ -25,6 +27,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .async_memory import AsyncMemory
+    from .doctor import DoctorReport, Finding
     from .errors import (
         ConfigError,
         EmbeddingError,
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "Memory": "memory",
     "AsyncMemory": "async_memory",
+    "DoctorReport": "doctor",
+    "Finding": "doctor",
     **dict.fromkeys(
         (
             "ConfigError",
@@ -64,8 +69,10 @@ _HOMES = {
 __all__ = [
     "AsyncMemory",
     "ConfigError",
+    "DoctorReport",
     "EmbeddingError",
     "Excerpt",
+    "Finding",
     "Hit",
     "MemlaneError",
     "Memory",

@@ -12,6 +12,7 @@ from .memory import Memory
 from .values import Excerpt, SearchResult, SessionContext, Status, SyncReport, Written
 
 if TYPE_CHECKING:
+    from .doctor import DoctorReport
     from .evaluate import Evaluation, Question
     from .tools import Tool
 
@@ -71,6 +72,10 @@ class AsyncMemory:
     async def evaluate(self, questions: Sequence[Question], **options: Any) -> Evaluation:  # noqa: ANN401
         """See `Memory.evaluate`."""
         return await self._in_thread(self._memory.evaluate, questions, **options)
+
+    async def doctor(self, *, fix: bool = False) -> DoctorReport:
+        """See `Memory.doctor`."""
+        return await self._in_thread(self._memory.doctor, fix=fix)
 
     def tools(self, *, session: str | None = None) -> list[Tool]:
         """See `Memory.tools`. Calling a tool blocks; hosts run it in a thread."""

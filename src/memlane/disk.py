@@ -36,16 +36,25 @@ def create_private(path: Path) -> None:
 def move_aside(path: Path) -> Path:
     """Rename a damaged database and its companions with a time stamp; nothing is deleted.
 
-    Gives the new path. The stamp is counted up when two files are set aside within one second.
+    Gives the new path. The stamp is counted up when two files are set aside within one second. Raises
+    FileNotFoundError when another process was quicker, StoreError when the folder cannot be written.
     """
     stamp = SystemClock().now().strftime("%Y%m%dT%H%M%S")
     number = 0
     while (aside := path.with_name(f"{path.name}.corrupt-{stamp}{f'-{number}' if number else ''}")).exists():
         number += 1
-    path.replace(aside)
-    for companion in ("-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            Path(f"{path}{companion}").replace(f"{aside}{companion}")
+    try:
+        path.replace(aside)
+        for companion in ("-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                Path(f"{path}{companion}").replace(f"{aside}{companion}")
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise StoreError(
+            f"cannot set the damaged file {path} aside: {error.strerror or error}",
+            hint="move it away or delete it: it is made again from the notes",
+        ) from error
     return aside
 
 
@@ -65,6 +74,11 @@ def writer_lock(path: Path, *, timeout: float) -> Iterator[None]:
     except filelock.Timeout as error:
         raise StoreBusy(
             f"another process is writing the index {path}", hint="wait for it to finish, then try again"
+        ) from error
+    except OSError as error:
+        raise StoreError(
+            f"cannot lock {lock_file}: {error.strerror or error}",
+            hint="check the permissions of that folder, its disk, and how many files are open",
         ) from error
     try:
         yield

@@ -22,6 +22,7 @@ from .workspace import ExtraPath, Workspace
 
 if TYPE_CHECKING:
     from .backends.base import Backend
+    from .doctor import DoctorReport
     from .embed.base import Embedder
     from .embed.select import Choice
     from .evaluate import Evaluation, Question
@@ -275,6 +276,22 @@ class Memory:
             progress=lambda done, total: self._observer.progress("ask", done, total),
         )
         return replace(found, warnings=(trouble, *found.warnings)) if trouble else found
+
+    def doctor(self, *, fix: bool = False) -> DoctorReport:
+        """What keeps memory from doing all it should, and what to do about each finding.
+
+        `fix` mends what is safe: the index, the embedding cache, the modes of their files; never a note.
+        """
+        from .doctor import Subject, examine
+
+        subject = Subject(
+            self.settings,
+            self.workspace,
+            self._choose_provider,
+            lambda: self.sync(reason="doctor"),
+            self.clock,
+        )
+        return examine(subject, fix=fix)
 
     def tools(self, *, session: str | None = None) -> list[Tool]:
         """The tools for an agent's model, with JSON schemas; calling one never raises.

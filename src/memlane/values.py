@@ -376,9 +376,9 @@ class Status(Value, frozen=True):
     last_sync: str | None
     """ISO time of the last pass that wrote something."""
     dirty: bool
-    """The tree differs from the index."""
-    pending: int
-    """How many files differ."""
+    """The tree differs from the index, or the index is not complete."""
+    pending: int | None
+    """How many files differ; None when that could not be found out in time."""
     cache_entries: int
     cache_bytes: int
     skipped_links: tuple[str, ...] = ()
@@ -387,3 +387,13 @@ class Status(Value, frozen=True):
     fallback: Fallback | None = None
     building: Building | None = None
     """Set while the vectors of the configured model are not all there."""
+    complete: bool = True
+    """A whole pass has gone into the index, and every chunk was asked for a vector of this model."""
+    extra_paths: tuple[str, ...] = ()
+    """As configured."""
+    notes: int = 0
+    """Files that count as notes now."""
+    note_bytes: int = 0
+    seconds_since_sync: int | None = None
+    read_only: bool = False
+    """The index can be read but not written."""

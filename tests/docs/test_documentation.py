@@ -33,7 +33,7 @@ def test_every_command_is_named_in_the_reference_and_the_readme() -> None:
     for name in cli.list_commands(None):  # type: ignore[arg-type]
         assert f"## memlane {name}" in reference
     readme = (ROOT / "README.md").read_text("utf-8")
-    for name in ("search", "get", "remember", "context", "index", "status", "eval", "config"):
+    for name in ("search", "get", "remember", "context", "index", "status", "eval", "doctor", "config"):
         assert f"`memlane {name}" in readme
 
 

@@ -4,10 +4,12 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from memlane.embed.base import pack
 from memlane.embed.sqlite_cache import SqliteCache
+from memlane.errors import StoreError
 
 SPACE = {"provider": "hash", "model": "words", "dimensions": 2}
 OTHER = {"provider": "hash", "model": "others", "dimensions": 2}
@@ -73,3 +75,52 @@ def test_ten_thousand_large_vectors_stay_under_seventy_megabytes(tmp_path: Path)
     cache.put(SPACE, ((index.to_bytes(16, "big"), vector) for index in range(10_000)))
     cache.close()
     assert cache.path.stat().st_size < 70_000_000
+
+
+def test_a_vector_that_changed_on_disk_is_not_given(cache: SqliteCache) -> None:
+    cache.put(SPACE, [(b"a", ONE), (b"b", TWO)])
+    cache.close()
+    with apsw.Connection(str(cache.path)) as connection:
+        connection.execute("UPDATE embeddings SET vector = ? WHERE digest = ?", (pack([-1.0, 0.0]), b"a"))
+    connection.close()
+    assert cache.get(SPACE, [b"a", b"b"]) == {b"b": TWO}
+    cache.put(SPACE, [(b"a", ONE)])
+    assert cache.get(SPACE, [b"a"]) == {b"a": ONE}
+
+
+def test_a_cache_of_the_first_version_is_taken_over(cache: SqliteCache) -> None:
+    cache.put(SPACE, [(b"a", ONE)])
+    cache.close()
+    with apsw.Connection(str(cache.path)) as connection:
+        connection.execute("ALTER TABLE embeddings DROP COLUMN sum; PRAGMA user_version = 1")
+    connection.close()
+    assert cache.get(SPACE, [b"a"]) == {b"a": ONE}
+    cache.put(SPACE, [(b"b", TWO)])
+    assert cache.get(SPACE, [b"a", b"b"]) == {b"a": ONE, b"b": TWO}
+
+
+def test_what_can_be_read_of_a_damaged_file_is_taken_over(tmp_path: Path) -> None:
+    cache = SqliteCache(tmp_path / "main.embeddings.sqlite", max_entries=10_000)
+    vectors = {number.to_bytes(16, "big"): pack([1.0, *[0.0] * 383]) for number in range(1000)}
+    cache.put(SPACE, vectors.items())
+    cache.close()
+    with cache.path.open("r+b") as file:
+        file.seek(20 * 32_768)
+        file.write(b"\x00" * 32_768)
+    known = cache.get(SPACE, list(vectors))
+    assert 900 < len(known) < 1000
+    assert all(vectors[digest] == vector for digest, vector in known.items())
+    assert cache.size()[0] == len(known)
+    assert len(list(tmp_path.glob("*.corrupt-*"))) == 1
+
+
+def test_another_programs_file_is_left_alone(cache: SqliteCache) -> None:
+    cache.path.parent.mkdir()
+    with apsw.Connection(str(cache.path)) as connection:
+        connection.execute("CREATE TABLE theirs (x); PRAGMA user_version = 1")
+    connection.close()
+    with pytest.raises(StoreError, match="not an embedding cache"):
+        cache.put(SPACE, [(b"a", ONE)])
+    with apsw.Connection(str(cache.path)) as connection:
+        assert connection.execute("SELECT count(*) FROM sqlite_schema").get == 1
+    connection.close()

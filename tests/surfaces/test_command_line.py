@@ -135,7 +135,7 @@ def test_index_reports_and_exits_with_three_when_some_files_failed(
 def test_status_tells_what_is_there(run: Run, write: Write) -> None:
     write("memory/a.md", "lighthouse\n")
     before = run("status")
-    assert "no, 1 files differ" in before.stdout
+    assert "no, 1 file differs" in before.stdout
     after = run("status", "--index", "--deep")
     assert after.returncode == 0
     for part in ("Provider      bundled (static)", "Files         1", "1 of 1 chunks, 384 dimensions", "yes"):
@@ -190,6 +190,12 @@ def test_every_agent_is_covered_unless_one_is_named(
         (("context",), 0, "text"),
         (("index",), 0, "agents"),
         (("status",), 0, "agents"),
+        (("status", "--deep", "--index"), 0, "agents"),
+        (("doctor",), 0, "agents"),
+        (("doctor", "--fix"), 0, "agents"),
+        (("doctor", "--workspace", "/nowhere/at/all"), 1, "agents"),
+        (("doctor", "--config", "/nowhere.json"), 1, "agents"),
+        (("doctor", "--agent", "nobody"), 2, "error"),
         (("config", "check"), 0, "settings"),
         (("config", "check", "--config", "/nowhere.json"), 2, "error"),
         (("init",), 0, "workspace"),

@@ -17,22 +17,29 @@ from msgspec.structs import replace
 
 from ..clock import Clock
 from ..disk import move_aside, writer_lock
-from ..embed.base import CheckedEmbedder, NoVector
+from ..embed.base import CheckedEmbedder
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
-from ..errors import EmbeddingError, StoreCorrupt
+from ..errors import MemlaneError, StoreCorrupt, StoreError
 from ..events import Observer
-from ..index.database import ForeignDatabase
+from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.identity import space_identity
+from ..index.scrub import note_verification, verification_is_due
 from ..index.sqlite import SqliteStore
 from ..index.store import Space
 from ..index.sync import LAST_PASS, Chunking, Synchronizer
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
 from ..values import Filters, SearchResult, Status, SyncReport, Value
-from ..workspace import Workspace, oversized_notes, scan_tree
+from ..workspace import Workspace, scan_tree
 
 _Answer = TypeVar("_Answer")
+DOCTOR = "doctor"
+"""A pass for this reason checks the whole file in any case."""
+_HURRIED = frozenset({"search", "session start", "repair"})
+"""Passes that somebody waits for: the whole file is checked in the others."""
+_PROBE_SECONDS = 10.0
+"""How long a status waits for any of its parts."""
 _REPAIRS = 3
 """How often one call mends a damaged index before it gives up."""
 
@@ -120,13 +127,36 @@ class BuiltinBackend:
             if self._opened is not None and self._opened.read_only:
                 self._opened.close()  # what kept it from being written may be over
                 self._opened = None
-        return self._recovering(
-            lambda store: self._synchronizer(store).run(reason, force=force, wait=wait, brief=brief)
-        )
+        if force:
+            self._make_room()
+
+        def pass_over(store: SqliteStore) -> SyncReport:
+            wanted = reason not in _HURRIED and verification_is_due(store, self._clock)
+            if wanted or reason == DOCTOR:
+                store.verify()
+                note_verification(store, self._clock)
+            return self._synchronizer(store).run(reason, force=force, wait=wait, brief=brief)
+
+        return self._recovering(pass_over)
 
     def status(self, *, deep: bool = False) -> Status:
         """What is indexed, from where, how fresh, and by which provider."""
-        return self._recovering(lambda store: self._status(store, deep=deep))
+        from .state import Observed, state_of
+
+        def observe(store: SqliteStore) -> Status:
+            observed = Observed(
+                self._settings.agent,
+                self._workspace,
+                store,
+                self._synchronizer(store),
+                self._choice,
+                self._fitting(store.current_space()),
+                self._cache,
+                self._clock,
+            )
+            return state_of(observed, deep=deep, seconds=_PROBE_SECONDS)
+
+        return self._recovering(observe)
 
     def close(self) -> None:
         """Close the index and the cache."""
@@ -180,7 +210,9 @@ class BuiltinBackend:
     def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:
         """Do the work; if the index turns out to be damaged, build a new one and do it again.
 
-        Raises StoreCorrupt when even a new one is found damaged time and again.
+        Damage may show in other ways than SQLite's own complaint: a page in the wrong place gives values
+        that nobody expects. What cannot be explained otherwise is looked into. Raises StoreCorrupt when even
+        a new one is found damaged time and again.
         """
         for attempt in range(_REPAIRS + 1):
             store = None
@@ -193,6 +225,11 @@ class BuiltinBackend:
                 if attempt == _REPAIRS:
                     raise
                 self._replace_damaged(damage, store)
+            except Exception as error:
+                found = None if attempt == _REPAIRS else _damage_behind(error, store)
+                if found is None:
+                    raise
+                self._replace_damaged(found, store)
         raise AssertionError("the last attempt returns or raises")
 
     def _replace_damaged(self, damage: StoreCorrupt, failing: SqliteStore | None) -> None:
@@ -213,6 +250,17 @@ class BuiltinBackend:
                 aside = move_aside(damage.path)
                 self._store()
         self._observer.warning(f"{damage}; it was moved to {aside.name} and is built again from the notes")
+
+    def _make_room(self) -> None:
+        """Set aside what a newer version left at the path: somebody asked for an index of this version."""
+        try:
+            self._store()
+        except NewerDatabase as newer:
+            with writer_lock(newer.path, timeout=30.0):
+                aside = move_aside(newer.path)
+            self._observer.warning(f"{newer}; it was moved to {aside.name}")
+        except StoreCorrupt:
+            return  # mended by what follows
 
     def _store(self) -> SqliteStore:
         with self._opening:
@@ -237,49 +285,19 @@ class BuiltinBackend:
             extension_path=self._settings.extension_path,
         )
 
-    def _status(self, store: SqliteStore, *, deep: bool) -> Status:
-        synchronizer = self._synchronizer(store)
-        scan, plan = synchronizer.pending()
-        generation, space = store.current_generation(), store.current_space()
-        entries, size = self._cache.size()
-        pending = len(plan.read) + len(plan.remove) + len(plan.refresh)
-        embedder = self._fitting(space)
-        statistics = store.statistics()
-        return Status(
-            agent=self._settings.agent,
-            enabled=True,
-            workspace=str(self._workspace.root),
-            store_path=str(store.path),
-            backend="builtin",
-            provider=embedder.id if embedder else "none",
-            model=embedder.model if embedder else None,
-            dimensions=space.dimensions if space else None,
-            provider_reasons=self._choice.reasons,
-            vector_engine=store.vector_engine,
-            statistics=replace(statistics, failed=(*statistics.failed, *scan.failed)),
-            generation=generation.id if generation else None,
-            last_sync=store.note(LAST_PASS),
-            dirty=bool(pending),
-            pending=pending,
-            cache_entries=entries,
-            cache_bytes=size,
-            skipped_links=scan.skipped_links,
-            missing_roots=scan.missing_roots,
-            warnings=(*oversized_notes(self._workspace), *(self._probe() if deep else ())),
-            building=synchronizer.building(),
-        )
 
-    def _probe(self) -> tuple[str, ...]:
-        """What is wrong with the provider, found by using it."""
-        embedder = self._embedder
-        if embedder is None:
-            return (self._choice.failure,) if self._choice.failure else ()
-        try:
-            embedder.verify()
-            vector = embedder.embed_query("memory")
-        except EmbeddingError as error:
-            return (f"embedding failed: {error}",)
-        return (f"embedding failed: {vector.reason}",) if isinstance(vector, NoVector) else ()
+def _damage_behind(error: Exception, store: SqliteStore | None) -> StoreCorrupt | None:
+    """The damage that may have caused a failure which says nothing of it; None when the index is whole."""
+    explained = isinstance(error, MemlaneError) and type(error) is not StoreError
+    if explained or store is None or store.read_only:
+        return None
+    try:
+        store.verify()
+    except StoreCorrupt as damage:
+        return damage
+    except StoreError:
+        return None
+    return None
 
 
 def _inode(path: Path) -> int:

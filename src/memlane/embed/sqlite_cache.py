@@ -1,36 +1,44 @@
 """Embeddings already paid for, in a file of their own: it survives a lost or rebuilt index.
 
 Keyed by the identity of the vector space and the digest of the embedded text. Least recently used go
-first. The file is derived data: a damaged one is moved aside and filled again.
+first. The file is derived data: a damaged one is moved aside, what can be read of it is taken over, and the
+rest is filled again.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import apsw
 
 from ..disk import create_private, move_aside
 from ..errors import StoreError
 from .base import Vector
+from .salvage import check_sum, is_sound, readable_entries
+
+_Answer = TypeVar("_Answer")
 
 _APPLICATION_ID = 0x4D4C4543  # "MLEC"
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 # Large pages, so that vectors of 1,536 numbers (6 kB) fill them instead of leaving a third empty.
 _PAGE_SIZE = 32_768
+_MOVED_AWAY = 1032  # SQLITE_READONLY_DBMOVED: another process has set the file aside
 _SCHEMA = """
 CREATE TABLE spaces (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE embeddings (
-    id INTEGER PRIMARY KEY, space INTEGER NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL
+    id INTEGER PRIMARY KEY, space INTEGER NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL, sum INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX embedding_of ON embeddings (space, digest);
 CREATE TABLE uses (id INTEGER PRIMARY KEY, used INTEGER NOT NULL) STRICT;
 CREATE INDEX least_recently_used ON uses (used);
 """
+# Version 1 kept no sums; entries of it have none until they are replaced.
+_FROM_VERSION_1 = "ALTER TABLE embeddings ADD COLUMN sum INTEGER"
 
 
 class SqliteCache:
@@ -40,95 +48,176 @@ class SqliteCache:
         self.path = path
         self._max_entries = max_entries
         self._connection: apsw.Connection | None = None
+        self._inode = 0
         self._turn = threading.RLock()
 
     def get(self, identity: Mapping[str, str | int], digests: Sequence[bytes]) -> dict[bytes, Vector]:
-        """The vectors known for these digests in this space, marked as used now."""
-        found: dict[bytes, Vector] = {}
+        """The vectors known for these digests in this space, marked as used now.
+
+        One that cannot be what was stored is not given.
+        """
         if not digests or not self._exists():
-            return found
-        with self._transaction("read") as connection:
+            return {}
+
+        def read(connection: apsw.Connection) -> dict[bytes, Vector]:
+            found: dict[bytes, Vector] = {}
             space = self._space(connection, identity)
             now = self._next_use(connection)
             for digest in digests:
                 row = connection.execute(
-                    "SELECT id, vector FROM embeddings WHERE space = ? AND digest = ?", (space, digest)
+                    "SELECT id, vector, sum FROM embeddings WHERE space = ? AND digest = ?", (space, digest)
                 ).fetchone()
-                if row:
+                if row and is_sound(digest, row[1], row[2]):
                     found[digest] = row[1]
                     connection.execute("UPDATE uses SET used = ? WHERE id = ?", (now, row[0]))
-        return found
+            return found
+
+        return self._transaction("read", read)
 
     def put(self, identity: Mapping[str, str | int], vectors: Iterable[tuple[bytes, Vector]]) -> None:
         """Remember vectors; one that is known already is replaced."""
-        with self._transaction("write") as connection:
+        kept = list(vectors)
+
+        def write(connection: apsw.Connection) -> None:
             space = self._space(connection, identity)
             now = self._next_use(connection)
-            for digest, vector in vectors:
+            for digest, vector in kept:
                 row = connection.execute(
-                    "INSERT INTO embeddings (space, digest, vector) VALUES (?, ?, ?)"
-                    " ON CONFLICT (space, digest) DO UPDATE SET vector = excluded.vector RETURNING id",
-                    (space, digest, vector),
+                    "INSERT INTO embeddings (space, digest, vector, sum) VALUES (?, ?, ?, ?)"
+                    " ON CONFLICT (space, digest)"
+                    " DO UPDATE SET vector = excluded.vector, sum = excluded.sum RETURNING id",
+                    (space, digest, vector, check_sum(digest, vector)),
                 ).get
                 connection.execute("INSERT OR REPLACE INTO uses VALUES (?, ?)", (row, now))
+
+        self._transaction("write", write)
 
     def trim(self) -> None:
         """Forget the least recently used entries beyond the limit."""
         if self._connection is None:
             return
-        with self._transaction("trim") as connection:
+
+        def forget(connection: apsw.Connection) -> None:
             excess = connection.execute("SELECT count(*) FROM uses").get - self._max_entries
             if excess > 0:
                 chosen = "SELECT id FROM uses ORDER BY used, id LIMIT ?"
                 connection.execute(f"DELETE FROM embeddings WHERE id IN ({chosen})", (excess,))  # noqa: S608
                 connection.execute(f"DELETE FROM uses WHERE id IN ({chosen})", (excess,))  # noqa: S608
 
+        self._transaction("trim", forget)
+
     def size(self) -> tuple[int, int]:
         """Entries and bytes on disk. An absent file has neither."""
         if not self._exists():
             return 0, 0
-        with self._transaction("read") as connection:
-            entries = int(connection.execute("SELECT count(*) FROM uses").get)
+        entries = self._transaction(
+            "read", lambda connection: int(connection.execute("SELECT count(*) FROM uses").get)
+        )
         return entries, self.path.stat().st_size
+
+    def problems(self) -> tuple[str, ...]:
+        """What SQLite finds wrong with the file; empty for a sound one, and where there is none."""
+        if not self._exists():
+            return ()
+        findings = self._transaction(
+            "check",
+            lambda connection: [row[0] for row in connection.execute("PRAGMA quick_check(3)")],
+            mending=False,
+        )
+        return () if findings == ["ok"] else tuple(str(finding) for finding in findings)
+
+    def mend(self) -> int:
+        """Set the file aside and take over what can be read of it. Gives how many entries that were."""
+        with self._turn:
+            if not self._inode and self.path.exists():
+                self._inode = self.path.stat().st_ino
+            self._set_aside()
+            return self._transaction(
+                "read", lambda connection: int(connection.execute("SELECT count(*) FROM uses").get)
+            )
 
     def close(self) -> None:
         """Close the file."""
         with self._turn:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                with suppress(apsw.Error):  # a disk that fails now: what was committed stays in the log
+                    connection.close()
 
     def _exists(self) -> bool:
         return self._connection is not None or self.path.exists()
 
-    @contextmanager
-    def _transaction(self, verb: str) -> Iterator[apsw.Connection]:
-        """The connection, for one thread and one transaction. Damage sets the file aside for the next use."""
+    def _transaction(
+        self, verb: str, work: Callable[[apsw.Connection], _Answer], *, mending: bool = True
+    ) -> _Answer:
+        """Do the work on the connection, for one thread and in one transaction.
+
+        A damaged file is mended once: one that SQLite cannot read, or that gives values which its schema
+        does not allow. Raises StoreError.
+        """
         with self._turn:
-            try:
-                with self._open() as connection:
-                    yield connection
-            except (apsw.NotADBError, apsw.CorruptError) as error:
-                self.close()
-                move_aside(self.path)
-                raise self._failed(verb, error) from error
-            except apsw.Error as error:
-                raise self._failed(verb, error) from error
+            for attempt in range(2):
+                try:
+                    with self._open() as connection:
+                        return work(connection)
+                except (apsw.NotADBError, apsw.CorruptError, TypeError, ValueError) as error:
+                    if attempt or not mending:
+                        raise self._failed(verb, error) from error
+                    self._set_aside()
+                except apsw.ReadOnlyError as error:
+                    moved = getattr(error, "extendedresult", 0) == _MOVED_AWAY
+                    self.close()
+                    if attempt or not moved:
+                        raise self._failed(verb, error) from error
+                except (apsw.Error, OSError) as error:
+                    raise self._failed(verb, error) from error
+        raise AssertionError("the last attempt returns or raises")
+
+    def _set_aside(self) -> None:
+        """Put a new file with what can be read of the damaged one in its place, and keep that one aside.
+
+        One that another process has put there meanwhile is left alone. Raises StoreError when no new file
+        can be made; the damaged one then stays where it is.
+        """
+        damaged = self._inode
+        self.close()
+        new = self.path.with_name(f"{self.path.name}.new")
+        try:
+            if not damaged or self.path.stat().st_ino != damaged:
+                return
+            for leftover in (new, Path(f"{new}-wal"), Path(f"{new}-shm")):
+                leftover.unlink(missing_ok=True)
+            self._salvage(new)
+            move_aside(self.path)
+            new.replace(self.path)
+        except FileNotFoundError:
+            return
+        except (apsw.Error, OSError) as error:
+            raise self._failed("mend", error) from error
+
+    def _salvage(self, new: Path) -> None:
+        create_private(new)
+        with closing(self._connect(new)) as connection, connection:
+            for identity, digest, vector in readable_entries(self.path):
+                space = self._space_named(connection, identity)
+                made = connection.execute(
+                    "INSERT OR IGNORE INTO embeddings (space, digest, vector, sum) VALUES (?, ?, ?, ?)"
+                    " RETURNING id",
+                    (space, digest, vector, check_sum(digest, vector)),
+                ).get
+                if made is not None:
+                    connection.execute("INSERT INTO uses VALUES (?, 0)", (made,))
 
     def _open(self) -> apsw.Connection:
         if self._connection is None:
-            try:
-                self._connection = self._connect()
-            except (apsw.NotADBError, apsw.CorruptError):
-                move_aside(self.path)
-                self._connection = self._connect()
-            except (apsw.Error, OSError) as error:
-                raise self._failed("open", error) from error
+            create_private(self.path)
+            self._inode = self.path.stat().st_ino
+            self._connection = self._connect(self.path)
         return self._connection
 
-    def _connect(self) -> apsw.Connection:
-        create_private(self.path)
-        connection = apsw.Connection(str(self.path))
+    @staticmethod
+    def _connect(path: Path) -> apsw.Connection:
+        connection = apsw.Connection(str(path))
         try:
             connection.set_busy_timeout(10_000)
             connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
@@ -136,18 +225,19 @@ class SqliteCache:
             connection.execute("PRAGMA synchronous = NORMAL")
             with connection:
                 version = connection.execute("PRAGMA user_version").get
+                mine = connection.execute("PRAGMA application_id").get == _APPLICATION_ID
                 if version == 0:
                     connection.execute(_SCHEMA)
                     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                    connection.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
-                elif (
-                    version != _SCHEMA_VERSION
-                    or connection.execute("PRAGMA application_id").get != _APPLICATION_ID
-                ):
+                elif mine and version == 1:
+                    connection.execute(_FROM_VERSION_1)
+                elif not mine or version != _SCHEMA_VERSION:
                     raise StoreError(
-                        f"{self.path} is not an embedding cache of this version",
+                        f"{path} is not an embedding cache of this version",
                         hint="move the file away; it is only a cache",
                     )
+                if version != _SCHEMA_VERSION:
+                    connection.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
         except BaseException:
             connection.close()
             raise
@@ -158,9 +248,11 @@ class SqliteCache:
         # A count, not the clock: clocks jump, and only the order matters.
         return int(connection.execute("SELECT coalesce(max(used), 0) + 1 FROM uses").get)
 
+    def _space(self, connection: apsw.Connection, identity: Mapping[str, str | int]) -> int:
+        return self._space_named(connection, json.dumps(dict(identity), sort_keys=True))
+
     @staticmethod
-    def _space(connection: apsw.Connection, identity: Mapping[str, str | int]) -> int:
-        name = json.dumps(dict(identity), sort_keys=True)
+    def _space_named(connection: apsw.Connection, name: str) -> int:
         known = connection.execute("SELECT id FROM spaces WHERE identity = ?", (name,)).get
         made = "INSERT INTO spaces (identity) VALUES (?) RETURNING id"
         return int(connection.execute(made, (name,)).get if known is None else known)

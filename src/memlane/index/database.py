@@ -20,6 +20,7 @@ from ..errors import StoreBusy, StoreCorrupt, StoreError
 from .schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION, TABLES, UPGRADES
 
 _HEADER = b"SQLite format 3\x00"
+_HEADER_BYTES = 100
 _BUSY_MILLISECONDS = 10_000
 _CACHE_KIB = 16_384
 _IDLE_CONNECTIONS = 4
@@ -64,6 +65,16 @@ def revision(connection: apsw.Connection) -> str:
     return row[0] if row else ""
 
 
+class NewerDatabase(StoreError):  # noqa: N818
+    """The file at `path` was made by a newer version of Memlane. It is left untouched."""
+
+    code = "newer_database"
+
+    def __init__(self, message: str, *, path: Path, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
 class Database:
     """One index file, shared by the threads of a process.
 
@@ -92,7 +103,7 @@ class Database:
         with self.translated():
             try:
                 first = self._connect()
-            except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError):
+            except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError):
                 self.read_only = True
                 first = self._connect()
             try:
@@ -145,6 +156,13 @@ class Database:
             raise StoreError("this memory has been closed", hint="open it again") from error
         except apsw.Error as error:
             raise self._translation(error) from error
+        except UnicodeDecodeError as error:
+            raise self._damaged(f"a text in it is not UTF-8: {error}") from error
+
+    def verify(self) -> None:
+        """Look for damage in the whole file, thoroughly. Raises StoreCorrupt when there is some."""
+        with self.reading() as connection:
+            self._verify(connection, thorough=True)
 
     def settle(self) -> None:
         """Record that what was written is whole: a pass is over. Cheap when nothing was written."""
@@ -159,7 +177,8 @@ class Database:
             self._closed = True
             idle, self._idle = self._idle, []
         for connection in idle:
-            connection.close()
+            with suppress(apsw.Error):  # a disk that fails now: what was committed stays in the log
+                connection.close()
 
     @contextmanager
     def _borrowed(self) -> Iterator[apsw.Connection]:
@@ -198,12 +217,20 @@ class Database:
         if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
             return StoreError(
                 f"cannot write the index {self.path}: {message}",
-                hint="check the permissions of the file and its folder, or set another store.path",
+                hint="check the permissions of the file and its folder and how many files are open, or set"
+                " another store.path",
             )
         return StoreError(
             f"the index {self.path} failed: {message}",
             hint="check the disk; the index can be deleted, memlane index builds it again from the notes",
         )
+
+    def _verify(self, connection: apsw.Connection, *, thorough: bool = False) -> None:
+        from .integrity import defects  # hardly ever needed
+
+        found = [one.message for one in defects(connection, thorough=thorough) if not one.leftover]
+        if found:
+            raise self._damaged("; ".join(found[:3]))
 
     def _damaged(self, what: str) -> StoreCorrupt:
         return StoreCorrupt(
@@ -254,9 +281,11 @@ class Database:
         """Check that this version can use the file, and that the last pass that wrote to it ended well."""
         version = int(select_value(connection, "PRAGMA user_version"))
         if version > SCHEMA_VERSION:
-            raise StoreError(
+            raise NewerDatabase(
                 f"the index {self.path} was made by a newer version of Memlane (format {version})",
-                hint="upgrade Memlane, or move the file away to have it rebuilt",
+                path=self.path,
+                hint="upgrade Memlane; memlane index --force sets the file aside and builds an index for this"
+                " version",
             )
         if version < SCHEMA_VERSION:
             self._upgrade(connection)
@@ -264,9 +293,7 @@ class Database:
             return
         try:
             with writer_lock(self.path, timeout=0):
-                findings = [str(row[0]) for row in select(connection, "PRAGMA quick_check(3)")]
-                if findings != ["ok"]:
-                    raise self._damaged("; ".join(findings))
+                self._verify(connection)
                 connection.execute("DELETE FROM notes WHERE key = ?", (_UNSETTLED,))
         except StoreBusy:
             return  # the pass is still going on in another process
@@ -303,7 +330,7 @@ class Database:
                     f"{self.path} is no regular file", hint="set store.path to a file for the index"
                 )
             with self.path.open("rb") as file:
-                head = file.read(100)
+                head = file.read(_HEADER_BYTES)
         except FileNotFoundError:
             return True
         except OSError as error:
@@ -315,9 +342,44 @@ class Database:
             return True
         if not head.strip(b"\x00"):
             raise self._damaged("its first page is empty")
-        if not head.startswith(_HEADER) or int.from_bytes(head[68:72], "big") != APPLICATION_ID:
+        if not _is_ours(head):
             raise ForeignDatabase(
                 f"{self.path} is not an index of Memlane's; it is left untouched",
                 hint="set store.path to another file, or move this one away",
             )
+        if _is_cut_short(head, found.st_size) and not _has_log(self.path):
+            raise self._damaged("it was cut short")
+        return False
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether a file that is not an index of ours stands at a path. One that cannot be read is not told."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEADER_BYTES)
+    except OSError:
+        return False
+    return bool(head.strip(b"\x00")) and not _is_ours(head)
+
+
+def _is_ours(head: bytes) -> bool:
+    return head.startswith(_HEADER) and int.from_bytes(head[68:72], "big") == APPLICATION_ID
+
+
+def _is_cut_short(head: bytes, size: int) -> bool:
+    """Whether a file ends before the last page that its header counts.
+
+    SQLite takes the missing end of the last page for zeros. The count holds only when the version it was
+    written for is that of the last change.
+    """
+    page = int.from_bytes(head[16:18], "big")
+    pages = int.from_bytes(head[28:32], "big") if head[24:28] == head[92:96] else 0
+    return size < _HEADER_BYTES or size < pages * (65_536 if page == 1 else page)
+
+
+def _has_log(path: Path) -> bool:
+    """Whether a write-ahead log stands beside the file: then its last pages may still be there."""
+    try:
+        return Path(f"{path}-wal").stat().st_size > 0
+    except OSError:
         return False

@@ -42,6 +42,11 @@ def space_identity(embedder_identity: Mapping[str, str | int]) -> str:
 
 def text_digest(text: str) -> bytes:
     """The digest under which a text's embedding is known."""
+    return bytes_digest(text.encode("utf-8", "surrogatepass"))
+
+
+def bytes_digest(data: bytes) -> bytes:
+    """The digest of a text that is encoded already."""
     from hashlib import sha256  # loads OpenSSL; a search needs none
 
-    return sha256(text.encode("utf-8", "surrogatepass")).digest()[:DIGEST_BYTES]
+    return sha256(data).digest()[:DIGEST_BYTES]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -26,6 +27,9 @@ from .store import (
 )
 from .vectors import VectorEngine, exact_cosines, load_engine
 from .write import FileWriter
+
+if TYPE_CHECKING:
+    from .integrity import Defect
 
 _CHUNKS_OF = "chunks c JOIN files f ON f.id = c.file WHERE f.generation = ?"
 
@@ -353,6 +357,17 @@ class SqliteStore:
         """Keep a small fact beside the index."""
         with self._database.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
+
+    def verify(self) -> None:
+        """Look for damage in the whole file, thoroughly. Raises StoreCorrupt when there is some."""
+        self._database.verify()
+
+    def defects(self, seconds: float | None = None) -> list[Defect]:
+        """Everything that is wrong with the file, found thoroughly. Raises OutOfTime, or StoreError."""
+        from .integrity import defects, time_limit  # hardly ever needed
+
+        with self._database.reading() as connection, time_limit(connection, seconds):
+            return list(defects(connection, thorough=True))
 
     def settle(self) -> None:
         """A pass is over: what was written is whole."""

@@ -120,28 +120,55 @@ def report_text(agent: str, report: SyncReport, *, verbose: bool) -> str:
 def status_text(status: Status) -> str:
     """The state of an agent's memory, a fact a line."""
     counts = status.statistics
+    by_source = ", ".join(f"{count} {source}" for source, count in sorted(counts.by_source.items()))
     rows = [
         ("Agent", status.agent),
-        ("Workspace", status.workspace),
+        ("Workspace", f"{status.workspace} ({status.notes} notes, {_size(status.note_bytes)})"),
+        *(("Extra path", path) for path in status.extra_paths),
         ("Index", f"{status.store_path} ({_size(counts.bytes_on_disk)})"),
         ("Backend", status.backend),
         ("Provider", f"{status.provider}{f' ({status.model})' if status.model else ''}"),
-        ("Files", f"{counts.files}" + (f", {len(counts.failed)} failed" if counts.failed else "")),
+        ("Files", (by_source or "0") + (f", {len(counts.failed)} failed" if counts.failed else "")),
         ("Chunks", f"{counts.chunks}"),
         ("Vectors", _vectors_text(status)),
         ("Cache", f"{status.cache_entries} embeddings ({_size(status.cache_bytes)})"),
-        ("Last indexed", status.last_sync or "never"),
-        ("Up to date", "yes" if not status.dirty else f"no, {status.pending} files differ (memlane index)"),
+        ("Last indexed", _last_text(status)),
+        ("Up to date", _freshness_text(status)),
     ]
-    lines = [f"{name:<13} {value}" for name, value in rows]
+    lines = [f"{name:<13} {with_visible_controls(value)}" for name, value in rows]
     if status.building:
         lines.append(f"{'Building':<13} {_building_text(status.building, status.model)}")
-    lines += [f"  why: {reason}" for reason in status.provider_reasons]
-    lines += [f"  failed: {failure.path}: {failure.reason}" for failure in counts.failed]
-    lines += [f"  skipped link: {path}" for path in status.skipped_links]
-    lines += [f"  not there yet: {path}" for path in status.missing_roots]
-    lines += [f"  warning: {warning}" for warning in status.warnings]
-    return "\n".join(lines)
+    notes = [f"why: {reason}" for reason in status.provider_reasons]
+    notes += [f"failed: {failure.path}: {failure.reason}" for failure in counts.failed]
+    notes += [f"skipped link: {path}" for path in status.skipped_links]
+    notes += [f"not there yet: {path}" for path in status.missing_roots]
+    notes += ["warning: the index can only be read (memlane doctor)"] if status.read_only else []
+    notes += [f"warning: {warning}" for warning in status.warnings]
+    return "\n".join(lines + [f"  {with_visible_controls(note)}" for note in notes])
+
+
+def _last_text(status: Status) -> str:
+    if status.last_sync is None:
+        return "never"
+    ago = status.seconds_since_sync
+    if ago is None:
+        return status.last_sync
+    for unit, seconds in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if ago >= seconds:
+            count = ago // seconds
+            return f"{status.last_sync} ({count} {unit}{'' if count == 1 else 's'} ago)"
+    return f"{status.last_sync} (just now)"
+
+
+def _freshness_text(status: Status) -> str:
+    if not status.dirty:
+        return "yes"
+    if status.pending is None:
+        return "not known"
+    if status.pending:
+        differ = "1 file differs" if status.pending == 1 else f"{status.pending} files differ"
+        return f"no, {differ} (memlane index)"
+    return "no, the last pass did not end, or vectors are missing (memlane index)"
 
 
 def with_visible_controls(text: str) -> str:

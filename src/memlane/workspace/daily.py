@@ -162,7 +162,7 @@ def _replaced(folder: Folder, name: str, before: os.stat_result, data: bytes) ->
         folder.settle()
         return True
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # once it stands in the place of the note nothing is left to take away
             folder.remove(temporary)
 
 

@@ -10,6 +10,7 @@ from ..errors import WorkspaceError
 from .beneath import NotPlain
 
 _FULL = frozenset({"ENOSPC", "EDQUOT"})
+_TOO_MANY = frozenset({"EMFILE", "ENFILE"})
 _IN_THE_WAY = frozenset({"ENOTDIR", "EEXIST", "EISDIR", "ELOOP"})
 _AWAY = "move it away, then try again"
 
@@ -42,6 +43,8 @@ def reason_of(error: OSError) -> str:
 def remedy(error: OSError, otherwise: str = "check the permissions there") -> str:
     """What to do about it; `otherwise` when the disk is not full and nothing is in the way."""
     name = errorcode.get(error.errno or 0)
+    if name in _TOO_MANY:
+        return "raise the limit: ulimit -n 1024"
     if name in _FULL:
         return "free some space and try again; nothing was left half-written"
     return _AWAY if name in _IN_THE_WAY else otherwise

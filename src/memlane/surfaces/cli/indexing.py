@@ -47,10 +47,10 @@ def status_command(place: Place, deep: bool, index_first: bool) -> int:
             if not memory.settings.enabled:
                 reason = memory.settings.disabled_reason
                 return Answer({"enabled": False}, f"{agent}: Memory search disabled. {reason}".rstrip())
-            if index_first:
-                memory.sync(reason="status")
+            report = memory.sync(reason="status") if index_first else None
             status = memory.status(deep=deep)
-        return Answer(value_json(status), status_text(status))
+        partly = report is not None and (report.failed or not report.complete)
+        return Answer(value_json(status), status_text(status), _PARTLY if partly else 0)
 
     return _for_each_agent(place, tell)
 

@@ -22,6 +22,7 @@ _COMMANDS = {
     "context": ("notes", "Print what an agent should know when a session starts."),
     "status": ("indexing", "Tell what is indexed, how fresh it is, and by which provider."),
     "eval": ("evaluating", "Ask your own questions and tell which are answered, and why not."),
+    "doctor": ("doctoring", "Check everything memory depends on, and say how to mend it."),
     "config": ("configuring", "Check the configuration, or print its schema."),
     "completion": ("completing", "Print the completion script for a shell."),
 }
@@ -124,6 +125,8 @@ class _Failure(Value, frozen=True):
             return cls("usage", error.format_message(), _usage_hint(error), 2)
         if isinstance(error, OSError) and error.errno in {errno.EPIPE, errno.ENOSPC, errno.EIO}:
             return None
+        if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
+            return cls("failed", "too many files are open", "raise the limit: ulimit -n 1024", 1)
         message = f"unexpected {type(error).__name__}: {error}"
         return cls("internal", message, "--debug shows where it arose; please report it", 1)
 

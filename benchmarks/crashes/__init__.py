@@ -1,0 +1,1 @@
+"""What is left when the process is killed at any moment."""

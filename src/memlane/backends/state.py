@@ -1,0 +1,156 @@
+"""The state of the built-in index, each part of it asked for within a limit of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TypeVar
+
+from ..clock import Clock
+from ..embed.base import CheckedEmbedder, NoVector, Vector
+from ..embed.cache import EmbeddingCache
+from ..embed.select import Choice
+from ..errors import EmbeddingError, StoreCorrupt, StoreError
+from ..index.identity import space_identity
+from ..index.sqlite import SqliteStore
+from ..index.sync import LAST_PASS, Synchronizer
+from ..patience import TookTooLong, within
+from ..values import Filters, Status, StoreStatistics, TreeScan, Value
+from ..workspace import Workspace, oversized_notes
+
+_Answer = TypeVar("_Answer")
+_Other = TypeVar("_Other")
+
+
+class Questions:
+    """Asks one thing after another. What takes too long or fails becomes a warning, and the rest is told."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.warnings: list[str] = []
+
+    def ask(self, what: str, work: Callable[[], _Answer], otherwise: _Other) -> _Answer | _Other:
+        """What the work gives. Raises StoreCorrupt, which is mended, and what is wrong with the workspace."""
+        try:
+            return within(self._seconds, work)
+        except TookTooLong:
+            self.warnings.append(f"{what} took longer than {self._seconds:.0f} s and is left out")
+        except StoreCorrupt:
+            raise
+        except (StoreError, EmbeddingError) as error:
+            self.warnings.append(str(error))
+        return otherwise
+
+
+class Observed(Value, frozen=True):
+    """What a status is made from."""
+
+    agent: str
+    workspace: Workspace
+    store: SqliteStore
+    synchronizer: Synchronizer
+    choice: Choice
+    answering: CheckedEmbedder | None
+    """The one whose vectors answer."""
+    cache: EmbeddingCache
+    clock: Clock
+
+
+def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
+    """The state of an index. `deep` also uses the provider, and compares its vector with the stored ones.
+
+    No part takes longer than `seconds`.
+    """
+    store, choice, answering = observed.store, observed.choice, observed.answering
+    questions = Questions(seconds)
+    looked = questions.ask("comparing the notes with the index", observed.synchronizer.pending, None)
+    scan, plan = looked or (TreeScan(()), None)
+    counts = questions.ask("counting what is indexed", store.statistics, StoreStatistics())
+    entries, size = questions.ask("looking at the embedding cache", observed.cache.size, (0, 0))
+    oversized = questions.ask("reading MEMORY.md", lambda: oversized_notes(observed.workspace), ())
+    if deep:
+        _probe(questions, store, answering, choice.failure)
+    generation, space = store.current_generation(), store.current_space()
+    complete = bool(generation and generation.complete) and (
+        choice.embedder is None
+        or bool(space and space.complete and space.identity == space_identity(choice.embedder.identity))
+    )
+    if complete and choice.embedder is not None and counts.chunks != counts.vectors + counts.without_vector:
+        questions.warnings.append(
+            f"{counts.chunks} chunks have {counts.vectors} vectors: memlane doctor looks into it"
+        )
+    pending = None if plan is None else len(plan.read) + len(plan.remove) + len(plan.refresh)
+    last = store.note(LAST_PASS)
+    return Status(
+        agent=observed.agent,
+        enabled=True,
+        workspace=str(observed.workspace.root),
+        store_path=str(store.path),
+        backend="builtin",
+        provider=answering.id if answering else "none",
+        model=answering.model if answering else None,
+        dimensions=space.dimensions if space else None,
+        provider_reasons=choice.reasons,
+        vector_engine=store.vector_engine,
+        statistics=_with_failures(counts, scan),
+        generation=generation.id if generation else None,
+        last_sync=last,
+        dirty=pending != 0 or not complete,
+        pending=pending,
+        cache_entries=entries,
+        cache_bytes=size,
+        skipped_links=scan.skipped_links,
+        missing_roots=scan.missing_roots,
+        warnings=(*oversized, *questions.warnings),
+        complete=complete,
+        extra_paths=tuple(extra.path for extra in observed.workspace.extra_paths),
+        notes=len(scan.files),
+        note_bytes=sum(entry.size for entry in scan.files),
+        seconds_since_sync=_seconds_since(last, observed.clock),
+        read_only=store.read_only,
+        building=questions.ask("counting vectors", observed.synchronizer.building, None),
+    )
+
+
+def _with_failures(counts: StoreStatistics, scan: TreeScan) -> StoreStatistics:
+    from msgspec.structs import replace
+
+    return replace(counts, failed=(*counts.failed, *scan.failed))
+
+
+def _probe(questions: Questions, store: SqliteStore, embedder: CheckedEmbedder | None, failure: str) -> None:
+    """Use the provider, then the vectors."""
+    if embedder is None:
+        questions.warnings += [failure] if failure else []
+        return
+    vector = questions.ask(
+        f"asking {embedder.id} for a vector", lambda: _embedded(embedder), NoVector("no answer")
+    )
+    if isinstance(vector, NoVector):
+        if vector.reason != "no answer":
+            questions.warnings.append(f"embedding failed: {vector.reason}")
+        return
+    found = questions.ask("comparing vectors", lambda: _nearest(store, vector), 1)
+    if not found and store.statistics().vectors:
+        questions.warnings.append("the stored vectors cannot be compared with those of the provider")
+
+
+def _embedded(embedder: CheckedEmbedder) -> Vector | NoVector:
+    try:
+        embedder.verify()
+        return embedder.embed_query("memory")
+    except EmbeddingError as error:
+        return NoVector(str(error))
+
+
+def _nearest(store: SqliteStore, vector: Vector) -> int:
+    return len(store.vector_candidates(vector, limit=1, filters=Filters()))
+
+
+def _seconds_since(noted: str | None, clock: Clock) -> int | None:
+    """How long ago a noted time is; None when there is none, or when the clock was set back since."""
+    try:
+        seconds = int((clock.now() - datetime.fromisoformat(noted or "")).total_seconds())
+    except (ValueError, TypeError):
+        return None
+    return seconds if seconds >= 0 else None

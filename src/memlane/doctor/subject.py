@@ -1,0 +1,76 @@
+"""What the checks look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ..backends.builtin import IndexSettings
+from ..clock import Clock
+from ..config import AgentSettings
+from ..embed.select import Choice
+from ..index.sync import Chunking
+from ..values import SyncReport, TreeScan, Value
+from ..workspace import Workspace, scan_tree
+
+
+class Subject(Value, frozen=True):
+    """One agent's memory, before it is opened."""
+
+    settings: AgentSettings
+    workspace: Workspace
+    choose: Callable[[], Choice]
+    """Picks the embedding provider."""
+    sync: Callable[[], SyncReport]
+    """Checks the index, builds it again where it is damaged, and brings it up to date."""
+    clock: Clock
+    seconds: float = 20.0
+    """How long one check may take."""
+
+    @property
+    def index(self) -> IndexSettings:
+        """Where the index is kept: beside a file of another program when one stands at its path."""
+        from ..index.database import is_foreign
+
+        search = self.settings.memory_search
+        path = self.settings.store_path
+        if is_foreign(path):
+            path = path.with_name(f"{path.stem}.memlane.sqlite")
+        extension = search.store.vector.extension_path
+        return IndexSettings(
+            agent=self.settings.agent_id,
+            store_path=path,
+            vector_extension=search.store.vector.enabled,
+            extension_path=Path(extension) if extension else None,
+            chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
+            cache_enabled=search.cache.enabled,
+            cache_entries=search.cache.max_entries,
+        )
+
+    @property
+    def cache_path(self) -> Path:
+        """Where the embedding cache is kept; it never moves beside another program's file."""
+        path = self.settings.store_path
+        return path.with_name(f"{path.stem}.embeddings.sqlite")
+
+    def own_files(self) -> list[Path]:
+        """The files that Memlane has made for this agent, those set aside included."""
+        folder = self.index.store_path.parent
+        names = {self.index.store_path.name, self.cache_path.name}
+        try:
+            found = sorted(folder.iterdir())
+        except OSError:
+            return []
+        return [path for path in found if any(_is_companion(path.name, name) for name in names)]
+
+    def scan(self) -> TreeScan:
+        """The notes. Raises WorkspaceError when the workspace is not there."""
+        return scan_tree(self.workspace)
+
+
+def _is_companion(name: str, database: str) -> bool:
+    endings = ("-wal", "-shm", ".lock")
+    return name == database or (
+        name.startswith(database)
+        and (name[len(database) :] in endings or name.startswith(f"{database}.corrupt-"))
+    )
