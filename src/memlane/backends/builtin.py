@@ -36,7 +36,7 @@ from ..workspace import Workspace, scan_tree
 _Answer = TypeVar("_Answer")
 DOCTOR = "doctor"
 """A pass for this reason checks the whole file in any case."""
-_HURRIED = frozenset({"search", "session start", "repair"})
+_HURRIED = frozenset({"search", "session start", "repair", "evaluation"})
 """Passes that somebody waits for: the whole file is checked in the others."""
 _PROBE_SECONDS = 10.0
 """How long a status waits for any of its parts."""

@@ -69,13 +69,13 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
     entries, size = questions.ask("looking at the embedding cache", observed.cache.size, (0, 0))
     oversized = questions.ask("reading MEMORY.md", lambda: oversized_notes(observed.workspace), ())
     if deep:
-        _probe(questions, store, answering, choice.failure)
+        _probe(questions, store, choice, answering)
     generation, space = store.current_generation(), store.current_space()
     complete = bool(generation and generation.complete) and (
-        choice.embedder is None
-        or bool(space and space.complete and space.identity == space_identity(choice.embedder.identity))
+        answering is None
+        or bool(space and space.complete and space.identity == space_identity(answering.identity))
     )
-    if complete and choice.embedder is not None and counts.chunks != counts.vectors + counts.without_vector:
+    if complete and answering is not None and counts.chunks != counts.vectors + counts.without_vector:
         questions.warnings.append(
             f"{counts.chunks} chunks have {counts.vectors} vectors: memlane doctor looks into it"
         )
@@ -118,10 +118,13 @@ def _with_failures(counts: StoreStatistics, scan: TreeScan) -> StoreStatistics:
     return replace(counts, failed=(*counts.failed, *scan.failed))
 
 
-def _probe(questions: Questions, store: SqliteStore, embedder: CheckedEmbedder | None, failure: str) -> None:
-    """Use the provider, then the vectors."""
+def _probe(
+    questions: Questions, store: SqliteStore, choice: Choice, answering: CheckedEmbedder | None
+) -> None:
+    """Use the provider, then, where its vectors answer, those."""
+    embedder = choice.embedder
     if embedder is None:
-        questions.warnings += [failure] if failure else []
+        questions.warnings += [choice.failure] if choice.failure else []
         return
     vector = questions.ask(
         f"asking {embedder.id} for a vector", lambda: _embedded(embedder), NoVector("no answer")
@@ -129,6 +132,8 @@ def _probe(questions: Questions, store: SqliteStore, embedder: CheckedEmbedder |
     if isinstance(vector, NoVector):
         if vector.reason != "no answer":
             questions.warnings.append(f"embedding failed: {vector.reason}")
+        return
+    if answering is not embedder:
         return
     found = questions.ask("comparing vectors", lambda: _nearest(store, vector), 1)
     if not found and store.statistics().vectors:
