@@ -94,6 +94,8 @@ class TreeScan(Value, frozen=True):
     """Folders and files that could not be listed or looked at."""
     missing_roots: tuple[str, ...] = ()
     """Configured extra paths that do not exist (yet)."""
+    absent: tuple[str, ...] = ()
+    """Where roots should be and nothing is (now), as locations: such extra paths, the `memory` folder."""
 
 
 class Document(Value, frozen=True):

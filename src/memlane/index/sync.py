@@ -14,10 +14,10 @@ from ..clock import Clock
 from ..disk import writer_lock
 from ..embed.base import Embedder
 from ..embed.cache import EmbeddingCache
-from ..errors import StoreBusy
+from ..errors import Interrupted, StoreBusy
 from ..events import Observer
 from ..values import SyncReport, TreeScan, Value
-from ..workspace import Workspace, scan_tree
+from ..workspace import Workspace, is_readable, scan_tree
 from .identity import layout_identity, space_identity
 from .plan import SyncPlan, plan_sync
 from .store import Store
@@ -79,7 +79,7 @@ class Synchronizer:
         generation = self._store.current_generation()
         indexed = self._store.indexed_files(generation) if generation else {}
         outdated = generation is None or generation.layout != self._chunking.layout
-        return scan, plan_sync(scan, indexed, force=outdated)
+        return scan, plan_sync(scan, indexed, force=outdated, is_readable=is_readable)
 
     def run(self, reason: str, *, force: bool = False, wait: float = 30.0) -> SyncReport:
         """Bring the index up to date with the tree.
@@ -97,10 +97,9 @@ class Synchronizer:
             failed=(*plan.failed, *scan.failed),
             skipped_links=scan.skipped_links,
         )
-        if not plan.doubt and self._store.note(VANISHED):
-            self._store.put_note(VANISHED, "")  # what had vanished is back, or its removal is done
-            self._store.settle()
-        if force or not plan.empty or not self._complete() or self._store.has_leftovers():
+        # What had vanished and was doubted is back, or its removal is done.
+        reassured = not plan.doubt and bool(self._store.note(VANISHED))
+        if force or reassured or not plan.empty or not self._complete() or self._store.has_leftovers():
             try:
                 with writer_lock(self._store.path, timeout=self._patience(wait)):
                     report = self._update(reason, force=force)
@@ -120,8 +119,12 @@ class Synchronizer:
             chunking=self._chunking,
             observer=self._observer,
         )
-        # The tree is looked at again: another process may have written while this one waited.
-        report = update.run(scan_tree(self._workspace), reason, force=force)
+        try:
+            # The tree is looked at again: another process may have written while this one waited.
+            report = update.run(scan_tree(self._workspace), reason, force=force)
+        except (Interrupted, KeyboardInterrupt):
+            self._store.settle()  # what was written is whole: the next open need not check it
+            raise
         self._store.put_note(LAST_PASS, self._clock.now().isoformat(timespec="seconds"))
         self._store.settle()
         return report

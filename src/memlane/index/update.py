@@ -14,6 +14,7 @@ from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
 from ..events import Observer
 from ..values import Source, SyncReport, TreeScan
+from ..workspace import is_readable
 from .fill import FillCount, SpaceFill
 from .identity import space_identity
 from .plan import SyncPlan, plan_sync
@@ -22,6 +23,8 @@ from .store import FileChange, Generation, IndexedFile, ReplaceFile, Store
 from .sync import VANISHED, Chunking
 
 _CHUNKS_A_TRANSACTION = 512
+_FILES_A_TRANSACTION = 256
+"""Files whose text turns out to be the same bring no chunks, and are to be kept as the pass goes on too."""
 
 
 class IndexUpdate:
@@ -47,7 +50,7 @@ class IndexUpdate:
         """Make the index say what the tree says; gives what was done."""
         generation = self._store.target_generation(self._chunking.layout, anew=force)
         indexed = self._store.indexed_files(generation)
-        plan = plan_sync(scan, indexed)
+        plan = plan_sync(scan, indexed, is_readable=is_readable)
         removed = self._remove(generation, plan)
         reader = self._read(generation, plan, indexed)
         fill = self._embed(generation, trusting=not force)
@@ -77,6 +80,8 @@ class IndexUpdate:
                 " the next pass finds them gone too (memlane index --force removes them now)"
             )
             removed = ()
+        elif not plan.doubt and self._store.note(VANISHED):
+            self._store.put_note(VANISHED, "")
         changes: list[FileChange] = [*removed, *plan.refresh]
         if changes:
             self._store.apply(generation, changes)
@@ -93,7 +98,7 @@ class IndexUpdate:
         for done, change in enumerate(reader.changes(plan.read), start=1):
             batch.append(change)
             chunks += len(change.chunks) if isinstance(change, ReplaceFile) else 0
-            if chunks >= _CHUNKS_A_TRANSACTION:
+            if chunks >= _CHUNKS_A_TRANSACTION or len(batch) >= _FILES_A_TRANSACTION:
                 self._store.apply(generation, batch)
                 batch, chunks = [], 0
                 self._observer.progress("index", done, total)
