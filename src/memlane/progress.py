@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from time import monotonic
 
 from .errors import Interrupted
 from .events import Observer, Stage
-from .values import Value
-
-
-class Progress(Value, frozen=True):
-    """How far the work at hand is."""
-
-    stage: Stage
-    done: int
-    total: int
-    """Files for `index`, chunks for `embed`."""
-    seconds_left: float | None
-    """At the pace so far; None while there is no pace yet."""
+from .values import Progress
 
 
 class ProgressRelay:
@@ -29,11 +17,14 @@ class ProgressRelay:
         """`clock` gives seconds; only differences count."""
         self._observer = observer
         self._clock = clock
-        self._stopping = threading.Event()
         self._latest: Progress | None = None
-        self._stage: Stage | None = None
-        self._began = (0.0, 0)
-        """When the stage began, and how much of it was done then."""
+        self._began: tuple[Stage, float, int] | None = None
+        """The stage at hand, when it began, and how much of it was done then."""
+        self._told: set[str] = set()
+        self.tells_once = False
+        """Whether a warning that was told is kept back until `forget`."""
+        self.is_over: Callable[[Stage], bool] = lambda _stage: False
+        """Asked after each step of a stage whether the work is to end there."""
 
     @property
     def latest(self) -> Progress | None:
@@ -41,26 +32,29 @@ class ProgressRelay:
         return self._latest
 
     def progress(self, stage: Stage, done: int, total: int) -> None:
-        """Pass a step on. Raises Interrupted once `stop` was called."""
+        """Pass a step on. Raises Interrupted when the work is to end."""
         now = self._clock()
-        if stage != self._stage:
-            self._stage, self._began = stage, (now, done)
-        began, before = self._began
+        if self._began is None or self._began[0] != stage:
+            self._began = (stage, now, done)
+        _, began, before = self._began
         made = done - before
         left = (now - began) / made * (total - done) if made > 0 else None
         self._latest = Progress(stage, done, total, left)
         self._observer.progress(stage, done, total)
-        if self._stopping.is_set():
-            raise Interrupted("indexing was stopped; what is done so far is kept")
+        if self.is_over(stage):
+            raise Interrupted("indexing was stopped", hint="what is done so far is kept")
 
     def warning(self, message: str) -> None:
         """Pass a warning on."""
+        if self.tells_once and message in self._told:
+            return
+        self._told.add(message)
         self._observer.warning(message)
+
+    def forget(self) -> None:
+        """All is well: what goes wrong from now on is told again."""
+        self._told.clear()
 
     def finish(self) -> None:
         """The work at hand is over."""
-        self._latest = self._stage = None
-
-    def stop(self) -> None:
-        """End the work at its next step, and all work after it."""
-        self._stopping.set()
+        self._latest = self._began = None

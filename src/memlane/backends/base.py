@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..search.settings import SearchRequest
-from ..values import Filters, SearchResult, Status, SyncReport
+from ..values import Filters, Readiness, SearchResult, Status, SyncReport
 
 
 class Backend(Protocol):
@@ -17,6 +17,10 @@ class Backend(Protocol):
 
     def sync(self, reason: str, *, force: bool = False, wait: float = 30.0) -> SyncReport:
         """Bring the index up to date with the notes."""
+        ...
+
+    def readiness(self) -> Readiness:
+        """How much of the notes can be answered from now."""
         ...
 
     def status(self, *, deep: bool = False) -> Status:

@@ -27,6 +27,8 @@ LAST_PASS = "last_pass"  # noqa: S105 - not a password
 VANISHED = "vanished"
 """The note that identifies what had vanished in the last pass, when that was doubted."""
 _FIRST_INDEX_SECONDS = 5.0
+_OLD_SCAN_SECONDS = 0.5
+"""When another process was waited for longer than this, the tree is looked at again."""
 _HEADING_TOKENS = 64
 """What a heading path may add to a chunk when it is embedded."""
 
@@ -100,16 +102,18 @@ class Synchronizer:
         # What had vanished and was doubted is back, or its removal is done.
         reassured = not plan.doubt and bool(self._store.note(VANISHED))
         if force or reassured or not plan.empty or not self._complete() or self._store.has_leftovers():
+            asked = perf_counter()
             try:
                 with writer_lock(self._store.path, timeout=self._patience(wait)):
-                    report = self._update(reason, force=force)
+                    waited = perf_counter() - asked > _OLD_SCAN_SECONDS
+                    report = self._update(scan_tree(self._workspace) if waited else scan, reason, force=force)
             except StoreBusy as busy:
                 report = replace(report, complete=False, warning=str(busy))
         if report.warning:
             self._observer.warning(report.warning)
         return replace(report, seconds=perf_counter() - started)
 
-    def _update(self, reason: str, *, force: bool) -> SyncReport:
+    def _update(self, scan: TreeScan, reason: str, *, force: bool) -> SyncReport:
         from .update import IndexUpdate
 
         update = IndexUpdate(
@@ -120,8 +124,7 @@ class Synchronizer:
             observer=self._observer,
         )
         try:
-            # The tree is looked at again: another process may have written while this one waited.
-            report = update.run(scan_tree(self._workspace), reason, force=force)
+            report = update.run(scan, reason, force=force)
         except (Interrupted, KeyboardInterrupt):
             self._store.settle()  # what was written is whole: the next open need not check it
             raise

@@ -23,6 +23,8 @@ from .store import FileChange, Generation, IndexedFile, ReplaceFile, Store
 from .sync import VANISHED, Chunking
 
 _CHUNKS_A_TRANSACTION = 512
+_FIRST_CHUNKS = 32
+"""The first transactions are smaller: a search of a fresh index is answered from them."""
 _FILES_A_TRANSACTION = 256
 """Files whose text turns out to be the same bring no chunks, and are to be kept as the pass goes on too."""
 
@@ -93,14 +95,14 @@ class IndexUpdate:
         """Read, chunk and store what is new or changed, a few hundred chunks a transaction."""
         reader = NoteReader(self._chunking, indexed)
         batch: list[FileChange] = []
-        chunks = 0
+        chunks, limit = 0, _FIRST_CHUNKS
         total = len(plan.read)
         for done, change in enumerate(reader.changes(plan.read), start=1):
             batch.append(change)
             chunks += len(change.chunks) if isinstance(change, ReplaceFile) else 0
-            if chunks >= _CHUNKS_A_TRANSACTION or len(batch) >= _FILES_A_TRANSACTION:
+            if chunks >= limit or len(batch) >= _FILES_A_TRANSACTION:
                 self._store.apply(generation, batch)
-                batch, chunks = [], 0
+                batch, chunks, limit = [], 0, min(2 * limit, _CHUNKS_A_TRANSACTION)
                 self._observer.progress("index", done, total)
         if batch:
             self._store.apply(generation, batch)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import atexit
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from ..events import Stage
 from ..search.snippet import find_matches
-from ..values import Explanation, Hit, SearchResult, Status, SyncReport
+from ..values import Explanation, Hit, Pass, SearchResult, Status, SyncReport
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+_NAMES_SHOWN = 3
 _STAGES: dict[Stage, str] = {"index": "Indexing files", "embed": "Embedding chunks"}
 
 
@@ -104,6 +106,35 @@ def report_text(agent: str, report: SyncReport, *, verbose: bool) -> str:
     return "\n".join(lines)
 
 
+def did_something(report: SyncReport) -> bool:
+    """Whether a pass is worth a line: most find nothing to do."""
+    failed_now = report.files_read > 0 and bool(report.failed)
+    return bool(report.indexed or report.removed or report.embedded or report.from_cache or failed_now)
+
+
+def pass_text(done: Pass, changed: Sequence[str]) -> str:
+    """One line on a pass of a memory that keeps itself fresh; `changed` as results show paths."""
+    names = ", ".join(with_visible_controls(name) for name in changed[:_NAMES_SHOWN])
+    if len(changed) > _NAMES_SHOWN:
+        names += f" and {len(changed) - _NAMES_SHOWN} more"
+    what = names or f"looked ({', '.join(done.reasons)})"
+    report = done.report
+    if report is None:
+        return f"{what}: failed: {done.failure}"
+    counts = {
+        "indexed": report.indexed,
+        "unchanged": report.unchanged if not changed else 0,
+        "removed": report.removed,
+        "failed": len(report.failed),
+        "chunks embedded": report.embedded,
+    }
+    parts = [f"{count} {name}" for name, count in counts.items() if count]
+    parts += [] if report.complete else ["not complete, tried again soon"]
+    lines = [f"{what}: {', '.join(parts)} in {report.seconds:.2f} s"]
+    lines += [f"  failed: {failure.path}: {failure.reason}" for failure in report.failed]
+    return "\n".join(lines)
+
+
 def status_text(status: Status) -> str:
     """The state of an agent's memory, a fact a line."""
     counts = status.statistics
@@ -121,6 +152,7 @@ def status_text(status: Status) -> str:
         ("Up to date", "yes" if not status.dirty else f"no, {status.pending} files differ (memlane index)"),
     ]
     lines = [f"{name:<13} {value}" for name, value in rows]
+    lines += [f"  being written by {status.writer}"] if status.writer else []
     lines += [f"  why: {reason}" for reason in status.provider_reasons]
     lines += [f"  failed: {failure.path}: {failure.reason}" for failure in counts.failed]
     lines += [f"  skipped link: {path}" for path in status.skipped_links]

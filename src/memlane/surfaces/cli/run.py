@@ -21,6 +21,7 @@ _COMMANDS = {
     "remember": ("notes", "Append to today's log, or to MEMORY.md."),
     "context": ("notes", "Print what an agent should know when a session starts."),
     "status": ("indexing", "Tell what is indexed, how fresh it is, and by which provider."),
+    "watch": ("watching", "Keep the index fresh until stopped by Ctrl-C."),
     "config": ("configuring", "Check the configuration, or print its schema."),
     "completion": ("completing", "Print the completion script for a shell."),
 }
