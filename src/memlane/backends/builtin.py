@@ -114,13 +114,14 @@ class BuiltinBackend:
         return self._recovering(lambda store: self._status(store, deep=deep))
 
     def close(self) -> None:
-        """Close the index and the cache."""
+        """Close the index and the cache, and let go of the model."""
         with self._opening:
             if self._opened is not None:
                 self._opened.close()
                 self._opened = None
             if self._kept_embeddings is not None:
                 self._kept_embeddings.close()
+            self._chosen = self._kept_embeddings = None
 
     @property
     def _choice(self) -> Choice:
