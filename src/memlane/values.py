@@ -316,6 +316,8 @@ class SyncReport(Value, frozen=True):
     warning: str | None = None
     complete: bool = True
     """False: stopped early or another process is writing; the next pass goes on."""
+    changed: tuple[str, ...] = ()
+    """Paths of the files that were indexed or removed, the first few of them."""
 
 
 class Progress(Value, frozen=True):
@@ -334,7 +336,7 @@ class Pass(Value, frozen=True):
 
     reasons: tuple[str, ...]
     changed: tuple[str, ...]
-    """Locations of notes and folders whose changes were noticed before it."""
+    """Locations of notes and folders that the watch told of before it."""
     report: SyncReport | None
     """None when it failed."""
     failure: str = ""

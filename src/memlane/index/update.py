@@ -18,8 +18,8 @@ from ..workspace import is_readable
 from .fill import FillCount, SpaceFill
 from .identity import space_identity
 from .plan import SyncPlan, plan_sync
-from .reader import NoteReader
-from .store import FileChange, Generation, IndexedFile, ReplaceFile, Store
+from .reader import FILES_NAMED, NoteReader
+from .store import FileChange, Generation, IndexedFile, RemoveFile, ReplaceFile, Store
 from .sync import VANISHED, Chunking
 
 _CHUNKS_A_TRANSACTION = 512
@@ -60,7 +60,7 @@ class IndexUpdate:
             reason,
             indexed=reader.indexed,
             unchanged=plan.unchanged + reader.refreshed,
-            removed=removed,
+            removed=len(removed),
             failed=(*plan.failed, *reader.failed, *scan.failed),
             skipped_links=scan.skipped_links,
             chunks=reader.chunks,
@@ -70,10 +70,11 @@ class IndexUpdate:
             files_read=reader.files_read,
             warning="; ".join(self._warnings) or None,
             complete=not fill.failure,
+            changed=(*reader.named, *(gone.path for gone in removed))[:FILES_NAMED],
         )
 
-    def _remove(self, generation: Generation, plan: SyncPlan) -> int:
-        """Drop what is gone, and note what changed only in its attributes. Gives how many files went."""
+    def _remove(self, generation: Generation, plan: SyncPlan) -> tuple[RemoveFile, ...]:
+        """Drop what is gone, and note what changed only in its attributes. Gives the files that went."""
         removed = plan.remove
         if plan.doubt and self._store.note(VANISHED) != plan.doubt:
             self._store.put_note(VANISHED, plan.doubt)
@@ -87,7 +88,7 @@ class IndexUpdate:
         changes: list[FileChange] = [*removed, *plan.refresh]
         if changes:
             self._store.apply(generation, changes)
-        return len(removed)
+        return removed
 
     def _read(
         self, generation: Generation, plan: SyncPlan, indexed: Mapping[tuple[Source, str], IndexedFile]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -112,25 +111,24 @@ def did_something(report: SyncReport) -> bool:
     return bool(report.indexed or report.removed or report.embedded or report.from_cache or failed_now)
 
 
-def pass_text(done: Pass, changed: Sequence[str]) -> str:
-    """One line on a pass of a memory that keeps itself fresh; `changed` as results show paths."""
-    names = ", ".join(with_visible_controls(name) for name in changed[:_NAMES_SHOWN])
-    if len(changed) > _NAMES_SHOWN:
-        names += f" and {len(changed) - _NAMES_SHOWN} more"
-    what = names or f"looked ({', '.join(done.reasons)})"
+def pass_text(done: Pass) -> str:
+    """What a pass of a memory that keeps itself fresh did: a line, and one for each file that failed."""
     report = done.report
     if report is None:
-        return f"{what}: failed: {done.failure}"
+        return f"failed: {done.failure}"
+    names = [with_visible_controls(name) for name in report.changed[:_NAMES_SHOWN]]
+    unnamed = report.indexed + report.removed - len(names)
+    names += [f"{unnamed} more"] if names and unnamed else []
     counts = {
         "indexed": report.indexed,
-        "unchanged": report.unchanged if not changed else 0,
         "removed": report.removed,
         "failed": len(report.failed),
         "chunks embedded": report.embedded,
+        "embedded before": report.from_cache,
     }
-    parts = [f"{count} {name}" for name, count in counts.items() if count]
-    parts += [] if report.complete else ["not complete, tried again soon"]
-    lines = [f"{what}: {', '.join(parts)} in {report.seconds:.2f} s"]
+    parts = [f"{count} {name}" for name, count in counts.items() if count] or ["nothing to do"]
+    parts += [] if report.complete else ["not complete yet"]
+    lines = [f"{', '.join(names) or done.reasons[0]}: {', '.join(parts)} in {report.seconds:.2f} s"]
     lines += [f"  failed: {failure.path}: {failure.reason}" for failure in report.failed]
     return "\n".join(lines)
 

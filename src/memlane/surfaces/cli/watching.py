@@ -19,6 +19,7 @@ from .options import Place, memory_options
 
 _INTERRUPTED = 130
 _TICK_SECONDS = 0.5
+_START = ("first look",)
 
 
 @click.command("watch")
@@ -39,7 +40,7 @@ def watch_command(place: Place) -> int:
             with _ended_by_terminate(stopped):
                 for memory in memories:
                     report = memory.sync(reason="start")
-                    told.passed(memory, Pass(("start",), (), report))
+                    told.passed(memory, Pass(_START, (), report))
                     memory.start(told.listener(memory), watch=True)
                     told.watching(memory)
                 while memories and not stopped.wait(_TICK_SECONDS):
@@ -69,16 +70,15 @@ class _Teller:
         """Tell of a pass, when there is anything to tell."""
         from ..render import did_something, pass_text
 
-        if not done.failure and done.report is not None and not did_something(done.report):
+        if done.report is not None and done.reasons != _START and not did_something(done.report):
             return
         now = memory.clock.now()
-        changed = [memory.workspace.shown(location) for location in done.changed]
-        told: dict[str, Any] = {"reasons": list(done.reasons), "changed": changed}
+        told: dict[str, Any] = {"reasons": list(done.reasons)}
         if done.report is not None:
             told["report"] = value_json(done.report)
         if done.failure:
             told["failure"] = done.failure
-        self._tell(memory, "pass", now, told, pass_text(done, changed))
+        self._tell(memory, "pass", now, told, pass_text(done))
 
     def watching(self, memory: Memory) -> None:
         """Tell that a workspace is being watched."""
