@@ -48,6 +48,7 @@ class Passes:
         self.entered = threading.Semaphore(0)
         self.failures: list[Exception] = []
         self.complete = True
+        self.busy = False
 
     def __call__(self, reason: str) -> SyncReport:
         self.reasons.append(reason)
@@ -55,6 +56,8 @@ class Passes:
         assert self.go.wait(SECONDS)
         if self.failures:
             raise self.failures.pop(0)
+        if self.busy:
+            return SyncReport(reason, complete=False, busy=True, warning="process 7 is writing")
         return SyncReport(reason, complete=self.complete, warning=None if self.complete else "it is down")
 
 
@@ -189,6 +192,32 @@ class TestTheThread:
         assert [done.reasons for done in told] == [("one",), ("two",)]
         assert set(observer.warnings) == {"a listener failed with ValueError: no"}
 
+    def test_an_observer_that_fails_stops_nothing(self, begin, work: Passes) -> None:
+        class Failing(RecordingObserver):
+            def warning(self, message: str) -> None:
+                raise ValueError(message)
+
+        work.failures = [StoreError("no space left")]
+        background = begin(relay=ProgressRelay(Failing()))
+        background.ask("one")
+        eventually(lambda: background.upkeep().passes == 1)
+        background.ask("two")
+        eventually(lambda: background.upkeep().passes == 2)
+        assert background.upkeep().trouble == ""
+
+    def test_another_process_that_writes_is_no_trouble(
+        self, begin, work: Passes, observer: RecordingObserver, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "_BUSY_SECONDS", 0.01)
+        work.busy = True
+        background = begin()
+        background.ask("start")
+        eventually(lambda: background.upkeep().passes >= 3)
+        outlook = background.outlook(lambda: "complete", look=False)
+        assert (outlook.stale, outlook.trouble, observer.warnings) == (True, "", [])
+        work.busy = False
+        eventually(lambda: not background.outlook(lambda: "complete", look=False).stale)
+
     def test_an_interval(self, begin, work: Passes) -> None:
         background = begin(interval=0.02)
         background.ask("start")
@@ -235,6 +264,20 @@ class TestWatching:
         assert observer.warnings == [
             "notes are looked at every few seconds, because the system watches no more folders"
         ]
+
+    def test_a_watch_that_breaks_leaves_the_searches(
+        self, begin, work: Passes, observer: RecordingObserver
+    ) -> None:
+        class Broken(FakeWatch):
+            def renew(self) -> None:
+                raise ImportError("no watchfiles")
+
+        background = begin(watch=Broken())
+        background.ask("start")
+        eventually(lambda: background.upkeep().watching == "off")
+        assert observer.warnings == ["notes are no longer watched: ImportError: no watchfiles"]
+        background.ask("search")
+        eventually(lambda: background.upkeep().passes == 2)
 
     def test_a_search_looks_again_whatever_the_watch_says(self, begin, work: Passes, monkeypatch) -> None:
         monkeypatch.setattr(module, "_LOOK_SECONDS_WATCHED", 0.0)

@@ -39,13 +39,14 @@ def _cold(_workspace: Path, state: Path) -> Figures:
         cpu = process_time()
         report = memory.sync()
         cpu = process_time() - cpu
-        statistics = memory.status().statistics
+        status = memory.status()
+    statistics = status.statistics
     return {
         "seconds": report.seconds,
         "cpu": cpu,
         "chunks": statistics.chunks,
         "vectors": statistics.vectors,
-        "bytes": statistics.bytes_on_disk,
+        "bytes": Path(status.store_path).stat().st_size,
     }
 
 

@@ -11,6 +11,7 @@ The rooms, in the order in which data flows through them (each imports only thos
     search                                  query → two legs → fused, explained, ranked results
     sessions, backends                      who asks; the index behind one protocol
     tools                                   what an agent's model sees
+    agenda, progress, background            the life of a memory in a process that lives on
     memory                                  `Memory`: opens and wires the rooms
     surfaces                                the command line and servers, thin
 """
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .errors import (
         ConfigError,
         EmbeddingError,
+        Interrupted,
         MemlaneError,
         PathRefused,
         StoreBusy,
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
         WorkspaceError,
     )
     from .memory import Memory
-    from .values import Excerpt, Hit, SearchResult, SessionContext, Status, SyncReport, Written
+    from .values import Excerpt, Hit, Pass, SearchResult, SessionContext, Status, SyncReport, Upkeep, Written
 
 _HOMES = {
     "Memory": "memory",
@@ -45,6 +47,7 @@ _HOMES = {
         (
             "ConfigError",
             "EmbeddingError",
+            "Interrupted",
             "MemlaneError",
             "PathRefused",
             "StoreBusy",
@@ -56,7 +59,18 @@ _HOMES = {
         "errors",
     ),
     **dict.fromkeys(
-        ("Excerpt", "Hit", "SearchResult", "SessionContext", "Status", "SyncReport", "Written"), "values"
+        (
+            "Excerpt",
+            "Hit",
+            "Pass",
+            "SearchResult",
+            "SessionContext",
+            "Status",
+            "SyncReport",
+            "Upkeep",
+            "Written",
+        ),
+        "values",
     ),
 }
 
@@ -66,8 +80,10 @@ __all__ = [
     "EmbeddingError",
     "Excerpt",
     "Hit",
+    "Interrupted",
     "MemlaneError",
     "Memory",
+    "Pass",
     "PathRefused",
     "SearchResult",
     "SessionContext",
@@ -76,6 +92,7 @@ __all__ = [
     "StoreCorrupt",
     "StoreError",
     "SyncReport",
+    "Upkeep",
     "UsageError",
     "WorkspaceError",
     "Written",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 from typing import Literal, Protocol, TypeVar
 
@@ -33,6 +34,10 @@ _OWN_WORDS_SECONDS = 0.5
 _POLL_SECONDS = 3.0
 _POLL_SHARE = 20
 """Polling takes at most one part in so many of the time."""
+_BUSY_SECONDS = 1.0
+"""When to look again after another process was writing."""
+_PATIENCE_SECONDS = 10.0
+"""A search asks for a pass after so long even while a provider fails: changed words need none."""
 _WATCH_RETRY_SECONDS = 300.0
 _RENEW_SECONDS = 0.5
 """Folders that come and go faster than this are watched when they rest."""
@@ -96,6 +101,9 @@ class Background:
         self._running: Turn | None = None
         self._passes = 0
         self._trouble = ""
+        self._complete = False
+        """Whether the last pass did all there was to do."""
+        self._poll_pause: float | None = None
         self._attempted = self._looked = float("-inf")
         """When the last pass began, and the last one that did all there was to do."""
         self._answers = False
@@ -158,7 +166,7 @@ class Background:
         with self._state:
             if isinstance(answer, SyncReport) and answer.complete:
                 self._looked = self._attempted = began
-                self._trouble = ""
+                self._trouble, self._complete = "", True
         return answer
 
     def upkeep(self) -> Upkeep:
@@ -192,7 +200,15 @@ class Background:
 
     def _live(self) -> None:
         try:
-            while (turn := self._next_turn()) is not None:
+            while True:
+                try:
+                    turn = self._next_turn()
+                except Exception as error:  # noqa: BLE001 - whatever becomes of the watch, searches still ask
+                    self._watch = None
+                    self._warn(f"notes are no longer watched: {type(error).__name__}: {error}")
+                    continue
+                if turn is None:
+                    return
                 self._run(turn)
         finally:
             if self._watch is not None:
@@ -231,7 +247,7 @@ class Background:
         watch.renew()
         self._watch_tried = monotonic()
         if watch.problem and not known:
-            self._relay.warning(f"notes are looked at every few seconds, because {watch.problem}")
+            self._warn(f"notes are looked at every few seconds, because {watch.problem}")
         with self._state:
             self._agenda.note_changes((), monotonic())
         return True
@@ -254,9 +270,10 @@ class Background:
             failure = str(error)
         except Exception as error:  # noqa: BLE001 - the thread outlives whatever a host's parts raise
             failure = f"unexpected {type(error).__name__}: {error}"
-        if failure:
-            self._relay.warning(failure)
+        if failure and not self._closing:
+            self._warn(failure)
         complete = report is not None and report.complete
+        busy = report is not None and report.busy
         if complete:
             self._relay.forget()
         self._relay.finish()
@@ -267,8 +284,10 @@ class Background:
                 self._agenda.give_back(turn)
             else:
                 self._passes += 1
-                self._trouble = failure or self._shortfall(report)
-                self._agenda.end_pass(now, failed=not complete, poll=self._poll(now - began))
+                self._trouble = "" if busy else failure or self._shortfall(report)
+                self._poll_pause = _BUSY_SECONDS if busy else self._poll(now - began)
+                self._agenda.end_pass(now, failed=not complete and not busy, poll=self._poll_pause)
+                self._complete = complete
             if complete:
                 self._looked = began
             self._state.notify_all()
@@ -280,7 +299,12 @@ class Background:
             if self.listener is not None:
                 self.listener(done)
         except Exception as error:  # noqa: BLE001 - as above
-            self._relay.warning(f"a listener failed with {type(error).__name__}: {error}")
+            self._warn(f"a listener failed with {type(error).__name__}: {error}")
+
+    def _warn(self, message: str) -> None:
+        """Tell the host. One that cannot be told loses the message, not the thread."""
+        with suppress(Exception):
+            self._relay.warning(message)
 
     def _is_over(self, stage: Stage) -> bool:
         """Whether the pass at hand should end at this step.
@@ -313,17 +337,19 @@ class Background:
     def _wants_look(self, now: float) -> bool:
         with self._state:
             usual = _LOOK_SECONDS_WATCHED if self._watching() == "events" else _LOOK_SECONDS
-            return now - self._attempted >= max(usual, self._agenda.retry_pause)
+            return now - self._attempted >= max(usual, min(self._agenda.retry_pause, _PATIENCE_SECONDS))
 
     def _is_fresh(self, now: float) -> bool:
         """Whether all that is known to have changed is indexed, and there is reason to think that is all."""
-        if self._trouble or self._agenda.has_changes or self._own_change > self._looked:
+        if not self._complete or self._agenda.has_changes or self._own_change > self._looked:
             return False
         if self._running is not None and (self._running.changed or self._relay.latest is not None):
             return False  # it has found something to do
-        if self._looked == float("-inf"):
-            return False
-        return self._watching() == "events" or now - self._looked < _LOOK_SECONDS
+        watching = self._watching()
+        if watching == "events":
+            return True
+        trusted = 2 * (self._poll_pause or 0.0) if watching == "polling" else 0.0
+        return now - self._looked < max(_LOOK_SECONDS, trusted)
 
     def _watching(self) -> Literal["events", "polling", "off"]:
         if self._watch is None:

@@ -381,7 +381,8 @@ class Memory:
         wanted = self.settings.memory_search.sync.on_search if sync is None else sync
         if self._behind is not None and sync is not True:
             return self._behind.outlook(self._backend.readiness, look=wanted and bool(query.strip()))
-        if not wanted or not query.strip() or monotonic() - self._looked < _FRESH_SECONDS:
+        looked_just_now = sync is None and monotonic() - self._looked < _FRESH_SECONDS
+        if not wanted or not query.strip() or looked_just_now:
             return Outlook(stale=False)
         try:
             report = self.sync(reason="search", wait=0.0)

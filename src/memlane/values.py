@@ -316,6 +316,8 @@ class SyncReport(Value, frozen=True):
     warning: str | None = None
     complete: bool = True
     """False: stopped early or another process is writing; the next pass goes on."""
+    busy: bool = False
+    """Nothing was done, because another process (or another call) is writing."""
     changed: tuple[str, ...] = ()
     """Paths of the files that were indexed or removed, the first few of them."""
 

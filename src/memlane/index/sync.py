@@ -108,8 +108,8 @@ class Synchronizer:
                     waited = perf_counter() - asked > _OLD_SCAN_SECONDS
                     report = self._update(scan_tree(self._workspace) if waited else scan, reason, force=force)
             except StoreBusy as busy:
-                report = replace(report, complete=False, warning=str(busy))
-        if report.warning:
+                report = replace(report, complete=False, busy=True, warning=str(busy))
+        if report.warning and not report.busy:
             self._observer.warning(report.warning)
         return replace(report, seconds=perf_counter() - started)
 

@@ -73,7 +73,7 @@ def result_text(result: SearchResult, *, colour: bool) -> str:
         blocks.append(_nothing(result))
     notes = [f"warning: {result.warning}"] if result.warning else []
     if result.stale and not result.warning:
-        notes.append("note: another process is indexing; newer changes are not in these results")
+        notes.append("note: newer changes are not in these results yet")
     if result.partial:
         notes.append("note: the index is not complete yet")
     if result.totals.dropped_by_size:
@@ -95,7 +95,9 @@ def report_text(agent: str, report: SyncReport, *, verbose: bool) -> str:
     chunks += f", {report.without_vector} without vector" if report.without_vector else ""
     lines = [f"{agent}: {', '.join(parts)} ({chunks}) in {report.seconds:.2f} s"]
     if not report.complete:
-        lines.append("  not complete; the next run goes on from here")
+        lines.append(
+            f"  {report.warning}" if report.busy else "  not complete; the next run goes on from here"
+        )
     lines += [f"  failed: {failure.path}: {failure.reason}" for failure in report.failed]
     if verbose:
         lines += [f"  skipped link: {path}" for path in report.skipped_links]
