@@ -494,6 +494,7 @@ def test_an_explicit_sync_is_done_on_return(write: Write, host) -> None:
     assert memory.sync().complete
     statistics = memory.status().statistics
     assert (statistics.files, statistics.vectors) == (30, 30)
+    eventually(lambda: memory.status().upkeep.fresh)  # type: ignore[union-attr]
     assert len(embedder.documents) == 30
     write("memory/x.md", "the lighthouse\n")
     assert [hit.path for hit in memory.search("lighthouse", sync=True)] == ["memory/x.md"]

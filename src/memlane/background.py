@@ -31,6 +31,7 @@ _FIRST_INDEX_SECONDS = 5.0
 """The same while nothing at all can answer."""
 _OWN_WORDS_SECONDS = 0.5
 """How long a search waits for what was just remembered here."""
+_JUST_NOW_SECONDS = 2.0
 _POLL_SECONDS = 3.0
 _POLL_SHARE = 20
 """Polling takes at most one part in so many of the time."""
@@ -142,7 +143,8 @@ class Background:
         began = monotonic()
         if look and self._wants_look(began):
             self.ask("search")
-        if look and self._own_change > self._looked and not self._trouble:
+        just_now = began - self._own_change < _JUST_NOW_SECONDS
+        if look and just_now and self._own_change > self._looked and not self._trouble:
             self.ask("remember")
             self._wait(lambda: self._looked >= self._own_change, began + _OWN_WORDS_SECONDS)
         if look and not self._answers:
@@ -158,7 +160,10 @@ class Background:
         try:
             with self._passing:
                 began = monotonic()
-                answer = work()
+                try:
+                    answer = work()
+                finally:
+                    self._relay.finish()
         finally:
             with self._state:
                 self._claims -= 1

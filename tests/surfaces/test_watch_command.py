@@ -91,6 +91,26 @@ def test_as_json_a_document_a_line(watch, write, notes: Path) -> None:
     assert running.process.wait(30) == 0
 
 
+@posix
+def test_one_of_several_agents_that_fails_does_not_stop_the_others(
+    watch, write, notes: Path, tmp_path: Path
+) -> None:
+    write("memory/a.md", "green tea\n")
+    agents = [{"id": "one", "workspace": str(tmp_path / "gone")}, {"id": "two", "workspace": str(notes)}]
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents/openclaw.json").write_text(json.dumps({"agents": {"list": agents}}))
+    process = subprocess.Popen(
+        [*PROGRAM, "--state-dir", str(tmp_path / "agents")], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(4)]
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    assert f"  one: failed: there is no workspace folder {tmp_path}/gone\n" in lines[0]
+    assert any("  two: memory/a.md: 1 indexed" in line for line in lines)
+    assert process.returncode == 0
+
+
 def test_a_workspace_that_is_not_there(watch, notes: Path) -> None:
     (notes / "memory").rmdir()
     notes.rmdir()

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from ...errors import MemlaneError
 from ...memory import Memory
 from ...tools import value_json
 from ...values import Pass
@@ -39,8 +40,7 @@ def watch_command(place: Place) -> int:
         try:
             with _ended_by_terminate(stopped):
                 for memory in memories:
-                    report = memory.sync(reason="start")
-                    told.passed(memory, Pass(_START, (), report))
+                    told.passed(memory, _first_pass(memory, alone=len(memories) == 1))
                     memory.start(told.listener(memory), watch=True)
                     told.watching(memory)
                 while memories and not stopped.wait(_TICK_SECONDS):
@@ -51,6 +51,16 @@ def watch_command(place: Place) -> int:
             return _INTERRUPTED
     told.stopped()
     return 0
+
+
+def _first_pass(memory: Memory, *, alone: bool) -> Pass:
+    """Bring an index up to date before it is watched. One of several that fails does not stop the others."""
+    try:
+        return Pass(_START, (), memory.sync(reason=_START[0]))
+    except MemlaneError as error:
+        if alone:
+            raise
+        return Pass(_START, (), None, str(error))
 
 
 class _Teller:
