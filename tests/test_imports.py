@@ -25,6 +25,8 @@ HEAVY = {
     "importlib.metadata",
     "memlane.markdown.chunk",
     "memlane.async_memory",
+    "memlane.background",
+    "memlane.workspace.watch",
     "memlane.embed.sqlite_cache",
 }
 

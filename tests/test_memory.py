@@ -72,6 +72,7 @@ def test_the_asyncio_twin_gives_the_same(write: Write, notes: Path, tmp_path: Pa
             await memory.remember("tea")
             assert (await memory.get("memory/a.md")).lines == 1
             assert (await memory.context()).session_kind == "main"
+            await memory.sync()
             assert (await memory.status()).statistics.files == 2
             found = await asyncio.gather(*(memory.search("lighthouse") for _ in range(4)))
             return [result.hits[0].path for result in found]

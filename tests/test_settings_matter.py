@@ -161,12 +161,15 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
         "query.hybrid.temporalDecay.halfLifeDays",
         "cache.enabled",
         "cache.maxEntries",
+        "sync.watch",  # these three: test_background
+        "sync.watchDebounceMs",
+        "sync.intervalMinutes",
     }
     later = (
         "remote.",
         "local.",
         "multimodal.",
-        "sync.",
+        "sync.sessions.",
         "experimental.",
         "sources",
         "store.driver",

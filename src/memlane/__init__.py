@@ -14,6 +14,7 @@ The rooms, in the order in which data flows through them (each imports only thos
     doctor                                  what is wrong, and what to do about it
     tools                                   what an agent's model sees
     evaluate                                a user's own questions: measures, reasons of misses, comparisons
+    agenda, progress, background            the life of a memory in a process that lives on
     memory                                  `Memory`: opens and wires the rooms
     surfaces                                the command line and servers, thin
 """
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .errors import (
         ConfigError,
         EmbeddingError,
+        Interrupted,
         MemlaneError,
         PathRefused,
         StoreBusy,
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
         WorkspaceError,
     )
     from .memory import Memory
-    from .values import Excerpt, Hit, SearchResult, SessionContext, Status, SyncReport, Written
+    from .values import Excerpt, Hit, Pass, SearchResult, SessionContext, Status, SyncReport, Upkeep, Written
 
 _HOMES = {
     "Memory": "memory",
@@ -51,6 +53,7 @@ _HOMES = {
         (
             "ConfigError",
             "EmbeddingError",
+            "Interrupted",
             "MemlaneError",
             "PathRefused",
             "StoreBusy",
@@ -62,7 +65,18 @@ _HOMES = {
         "errors",
     ),
     **dict.fromkeys(
-        ("Excerpt", "Hit", "SearchResult", "SessionContext", "Status", "SyncReport", "Written"), "values"
+        (
+            "Excerpt",
+            "Hit",
+            "Pass",
+            "SearchResult",
+            "SessionContext",
+            "Status",
+            "SyncReport",
+            "Upkeep",
+            "Written",
+        ),
+        "values",
     ),
 }
 
@@ -74,8 +88,10 @@ __all__ = [
     "Excerpt",
     "Finding",
     "Hit",
+    "Interrupted",
     "MemlaneError",
     "Memory",
+    "Pass",
     "PathRefused",
     "SearchResult",
     "SessionContext",
@@ -84,6 +100,7 @@ __all__ = [
     "StoreCorrupt",
     "StoreError",
     "SyncReport",
+    "Upkeep",
     "UsageError",
     "WorkspaceError",
     "Written",

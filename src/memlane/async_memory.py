@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from .memory import Memory
-from .values import Excerpt, SearchResult, SessionContext, Status, SyncReport, Written
+from .values import Excerpt, Pass, SearchResult, SessionContext, Status, SyncReport, Written
 
 if TYPE_CHECKING:
     from .doctor import DoctorReport
@@ -34,8 +34,11 @@ class AsyncMemory:
 
     @classmethod
     def open(cls, **options: Any) -> Self:  # noqa: ANN401 - those of Memory.open
-        """The memory of an agent; takes what `Memory.open` takes. Reads the configuration at once."""
-        return cls(Memory.open(**options))
+        """The memory of an agent; takes what `Memory.open` takes. Reads the configuration at once.
+
+        Work goes on in the background unless `background=False` is given: a host with an event loop lives on.
+        """
+        return cls(Memory.open(**{"background": True, **options}))
 
     async def __aenter__(self) -> Self:
         return self
@@ -64,6 +67,10 @@ class AsyncMemory:
     async def sync(self, **options: Any) -> SyncReport:  # noqa: ANN401
         """See `Memory.sync`."""
         return await self._in_thread(self._memory.sync, **options)
+
+    async def start(self, listener: Callable[[Pass], None] | None = None, **options: Any) -> None:  # noqa: ANN401
+        """See `Memory.start`."""
+        await self._in_thread(self._memory.start, listener, **options)
 
     async def status(self, **options: Any) -> Status:  # noqa: ANN401
         """See `Memory.status`."""

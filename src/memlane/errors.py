@@ -8,8 +8,9 @@
     ├── StoreError                the index cannot be opened, read or written     exit 1
     │   ├── StoreCorrupt          the index file is damaged; it can be rebuilt
     │   └── StoreBusy             another process is writing
-    └── EmbeddingError            a provider failed                               exit 1
-        └── ProviderUnavailable   a provider cannot be used at all (set-up)
+    ├── EmbeddingError            a provider failed                               exit 1
+    │   └── ProviderUnavailable   a provider cannot be used at all (set-up)
+    └── Interrupted               work was ended on request; what is done is kept  exit 130
 
 Foreign exceptions (SQLite's, the operating system's, the network's) are translated into these once, at
 the border where they arise.
@@ -100,3 +101,13 @@ class ProviderUnavailable(EmbeddingError):  # noqa: N818
     """A provider cannot be used at all: not installed, no key, missing or damaged files."""
 
     code = "provider_unavailable"
+
+
+class Interrupted(MemlaneError):  # noqa: N818
+    """Work was ended on request. What was done before is kept, and the next pass goes on from there.
+
+    An `Observer` may raise this from `progress` to end the work at hand.
+    """
+
+    code = "interrupted"
+    exit_code = 130

@@ -11,7 +11,11 @@ class Observer(Protocol):
     """Receives progress and warnings. Called from the thread that does the work."""
 
     def progress(self, stage: Stage, done: int, total: int) -> None:
-        """`done` of `total` items of a stage are finished: files, chunks or questions."""
+        """`done` of `total` items of a stage are finished (files, chunks or questions).
+
+        Called after each batch that is stored. Raising `Interrupted` here ends the work; what is stored is
+        kept, and the next pass goes on from there.
+        """
 
     def warning(self, message: str) -> None:
         """Something the user should know that does not stop the work."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -17,11 +17,25 @@ from .clock import Clock, SystemClock, zone_named
 from .config import AgentSettings, Configuration, load_config
 from .errors import StoreError, UsageError
 from .events import Observer, SilentObserver
-from .values import Excerpt, Filters, SearchResult, SessionContext, Source, Status, SyncReport, Why, Written
+from .progress import ProgressRelay
+from .values import (
+    Excerpt,
+    Filters,
+    Outlook,
+    Pass,
+    SearchResult,
+    SessionContext,
+    Source,
+    Status,
+    SyncReport,
+    Why,
+    Written,
+)
 from .workspace import ExtraPath, Workspace
 
 if TYPE_CHECKING:
     from .backends.base import Backend
+    from .background import Background
     from .doctor import DoctorReport
     from .embed.base import Embedder
     from .embed.select import Choice
@@ -54,14 +68,15 @@ class Memory:
         observer: Observer | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
+        background: bool = False,
     ) -> None:
         """Memory under settings that are loaded already; `Memory.open` loads them.
 
-        `embedder` takes the place of the configured provider.
+        `embedder` takes the place of the configured provider. `background` is for processes that live on.
         """
         self.settings = settings
         self.clock: Clock = clock or SystemClock(zone_named(settings.user_timezone))
-        self._observer: Observer = observer or SilentObserver()
+        self._observer = ProgressRelay(observer or SilentObserver())
         self._embedder = embedder
         extra_paths = tuple(
             ExtraPath(extra.path, extra.pattern, extra.evergreen)
@@ -69,6 +84,9 @@ class Memory:
         )
         self.workspace = Workspace(settings.workspace, extra_paths, home=home)
         self._looked = float("-inf")
+        self._guard = threading.RLock()
+        self._built: Backend | None = None
+        self._behind = self._background() if background else None
 
     @classmethod
     def open(
@@ -82,11 +100,16 @@ class Memory:
         observer: Observer | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
+        background: bool = False,
         memory_search: Mapping[str, Any] | None = None,
     ) -> Self:
         """The memory of an agent, by default the configured default agent.
 
-        `memory_search` is a section such as `{"query": {"minScore": 0.2}}` that wins over the configured one.
+        `background` is for processes that live on: from the first search or session on, one thread keeps the
+        index fresh (see `start`), and searches answer at once from what is there. Such a memory wants to be
+        closed. `memory_search` is a section such as `{"query": {"minScore": 0.2}}` that wins over the
+        configured one.
+
         Raises ConfigError when the configuration cannot be used, UsageError for an unknown agent.
         """
         home = Path.home()
@@ -99,7 +122,9 @@ class Memory:
             memory_search=memory_search,
         )
         settings = configuration.agent(agent)
-        memory = cls(settings, home=home, observer=observer, clock=clock, embedder=embedder)
+        memory = cls(
+            settings, home=home, observer=observer, clock=clock, embedder=embedder, background=background
+        )
         for warning in settings.warnings:
             (observer or SilentObserver()).warning(warning)
         return memory
@@ -135,7 +160,8 @@ class Memory:
 
         `source`, `path` (a glob), `since` and `until` limit what is searched. `session` is the key of the
         session that asks: one that is not private never sees MEMORY.md. `sync` says whether to look for
-        changed notes first; by default as configured. An empty result says why.
+        changed notes first; by default as configured, and in the background where there is one: the result
+        then says whether it is `stale` or `partial`. An empty result says why.
 
         Raises UsageError for values out of range, WorkspaceError when the workspace is missing, StoreError
         when the index cannot be used.
@@ -156,7 +182,7 @@ class Memory:
         if not self.settings.enabled:
             return self._disabled()
         asker = session_from_key(session, agent=self.agent)
-        trouble = self._refresh(self.settings.memory_search.sync.on_search if sync is None else sync, query)
+        outlook = self._outlook(query, sync)
         citations = self.settings.memory.citations
         request = SearchRequest(
             query,
@@ -168,10 +194,9 @@ class Memory:
         glob = path and path.encode("utf-8", "replace").decode("utf-8")
         filters = Filters(source, glob, since, until, curated=asker.private)
         result = replace(self._backend.search(request, filters), citations=citations)
-        if trouble:
-            warning = "; ".join(filter(None, (trouble, result.warning)))
-            result = replace(result, stale=True, warning=warning)
-        return result
+        if outlook.trouble:
+            result = replace(result, warning="; ".join(filter(None, (outlook.trouble, result.warning))))
+        return replace(result, stale=True) if outlook.stale else result
 
     def get(
         self, path: str, *, start: int = 1, lines: int | None = None, session: str | None = None
@@ -204,9 +229,12 @@ class Memory:
                 hint="leave durable out: today's log is open",
             )
         try:
-            return remember(self.workspace, text, clock=self.clock, durable=durable, heading=heading)
+            written = remember(self.workspace, text, clock=self.clock, durable=durable, heading=heading)
         finally:
             self._looked = float("-inf")
+        if self._behind is not None and written.added:
+            self._behind.note_own_change(str(self.workspace.root / written.path))
+        return written
 
     def context(self, session: str | None = None) -> SessionContext:
         """What an agent should have in its prompt when a session starts.
@@ -221,6 +249,9 @@ class Memory:
             self.workspace, session_from_key(session, agent=self.agent), today=self.clock.today()
         )
         if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
+            if self._behind is not None:
+                self._behind.ask("session start")
+                return context
             try:
                 self._sync("session start", wait=0.0, brief=True)
             except StoreError as error:
@@ -231,18 +262,41 @@ class Memory:
         """Bring the index up to date with the notes. `force` reads and stores every note again.
 
         This also makes the vectors of a model that takes long; searches do without, while another stands in.
+        Work in the background makes room for it. Raises WorkspaceError when the workspace is missing,
+        StoreError when the index cannot be written, Interrupted when the observer ends it or this memory is
+        closed meanwhile.
         """
         return self._sync(reason, force=force, wait=wait)
 
     def _sync(self, reason: str, *, force: bool = False, wait: float, brief: bool = False) -> SyncReport:
         before = monotonic()
-        report = self._backend.sync(reason, force=force, wait=wait, brief=brief)
+
+        def run() -> SyncReport:
+            return self._backend.sync(reason, force=force, wait=wait, brief=brief)
+
+        report = run() if self._behind is None else self._behind.in_turn(run)
         self._looked = before if report.complete else float("-inf")
         return report
 
+    def start(self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None) -> None:
+        """Begin to keep the index fresh in the background, now rather than at the first search.
+
+        `listener` is told of every pass, from the thread that does it. `watch` says whether notes are
+        watched, by default as configured. Does nothing when memory search is switched off.
+        """
+        if not self.settings.enabled:
+            return
+        with self._guard:
+            if self._behind is None:
+                self._behind = self._background(listener, watch=watch)
+            elif listener is not None:
+                self._behind.listener = listener
+        self._behind.ask("start")
+
     def status(self, *, deep: bool = False) -> Status:
         """What is indexed, from where, how fresh, and by which provider. `deep` tries the provider too."""
-        return self._backend.status(deep=deep)
+        status = self._backend.status(deep=deep)
+        return replace(status, upkeep=self._behind.upkeep()) if self._behind is not None else status
 
     def evaluate(
         self,
@@ -306,12 +360,40 @@ class Memory:
         return [tool for tool in tools_for(self, session=session) if writable or tool.read_only]
 
     def close(self) -> None:
-        """Let go of everything that was opened. Closing twice is harmless."""
-        if "_backend" in self.__dict__:
-            self._backend.close()
+        """Let go of everything that was opened. Closing twice is harmless.
 
-    @cached_property
+        Work in the background ends at its next step; what is done is kept.
+        """
+        if self._behind is not None:
+            self._behind.close()
+        with self._guard:
+            if self._built is not None:
+                self._built.close()
+
+    @property
     def _backend(self) -> Backend:
+        with self._guard:
+            if self._built is None:
+                self._built = self._build()
+            return self._built
+
+    def _background(
+        self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None
+    ) -> Background:
+        from .background import Background
+        from .workspace.watch import TreeWatch
+
+        sync = self.settings.memory_search.sync
+        return Background(
+            lambda reason: self._backend.sync(reason, wait=0.0),
+            relay=self._observer,
+            watch=TreeWatch(self.workspace) if (sync.watch if watch is None else watch) else None,
+            debounce=sync.watch_debounce_ms / 1000,
+            interval=sync.interval_minutes * 60,
+            listener=listener,
+        )
+
+    def _build(self) -> Backend:
         from .backends.builtin import BuiltinBackend, IndexSettings
         from .index.sync import Chunking
         from .search.settings import SearchSettings
@@ -355,18 +437,24 @@ class Memory:
         search = self.settings.memory_search
         return choose_provider(search.provider, search.model)
 
-    def _refresh(self, wanted: bool, query: str) -> str:
-        """Sync before a search when the last look is old enough. Gives why the index may be out of date.
+    def _outlook(self, query: str, sync: bool | None) -> Outlook:
+        """How far a search may rely on the index, after what there is to be done first.
 
         What was indexed before still answers when it cannot be brought up to date.
         """
-        if not wanted or not query.strip() or monotonic() - self._looked < _FRESH_SECONDS:
-            return ""
+        wanted = self.settings.memory_search.sync.on_search if sync is None else sync
+        if self._behind is not None and sync is not True:
+            return self._behind.outlook(self._backend.readiness, look=wanted and bool(query.strip()))
+        looked_just_now = sync is None and monotonic() - self._looked < _FRESH_SECONDS
+        if not wanted or not query.strip() or looked_just_now:
+            return Outlook(stale=False)
         try:
             report = self._sync("search", wait=0.0, brief=True)
         except StoreError as error:
-            return f"newer changes are not in these results: {error}"
-        return "" if report.complete else report.warning or "another process is indexing"
+            return Outlook(stale=True, trouble=f"newer changes are not in these results: {error}")
+        if report.complete:
+            return Outlook(stale=False)
+        return Outlook(stale=True, trouble=report.warning or "another process is indexing")
 
     def _disabled(self) -> SearchResult:
         why = Why("disabled", f"Memory search disabled. {self.settings.disabled_reason}".strip())

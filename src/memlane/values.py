@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from .events import Stage
+
 
 class Value(Struct, frozen=True):
     """Base of all traded values: immutable, compared by content.
@@ -24,6 +26,8 @@ class Value(Struct, frozen=True):
 
 Source = Literal["memory", "sessions"]
 Mode = Literal["hybrid", "keyword", "vector"]
+Readiness = Literal["empty", "partial", "complete"]
+"""How much of the notes an index can answer from."""
 
 
 class SessionKind(StrEnum):
@@ -94,6 +98,8 @@ class TreeScan(Value, frozen=True):
     """Folders and files that could not be listed or looked at."""
     missing_roots: tuple[str, ...] = ()
     """Configured extra paths that do not exist (yet)."""
+    absent: tuple[str, ...] = ()
+    """Where roots should be and nothing is (now), as locations: such extra paths, the `memory` folder."""
 
 
 class Document(Value, frozen=True):
@@ -342,6 +348,56 @@ class SyncReport(Value, frozen=True):
     warning: str | None = None
     complete: bool = True
     """False: stopped early or another process is writing; the next pass goes on."""
+    busy: bool = False
+    """Nothing was done, because another process (or another call) is writing."""
+    changed: tuple[str, ...] = ()
+    """Paths of the files that were indexed or removed, the first few of them."""
+
+
+class Progress(Value, frozen=True):
+    """How far the work at hand is."""
+
+    stage: Stage
+    done: int
+    total: int
+    """Files for `index`, chunks for `embed`."""
+    seconds_left: float | None
+    """At the pace so far; None while there is no pace yet."""
+
+
+class Pass(Value, frozen=True):
+    """One pass of a memory that keeps itself fresh."""
+
+    reasons: tuple[str, ...]
+    changed: tuple[str, ...]
+    """Locations of notes and folders that the watch told of before it."""
+    report: SyncReport | None
+    """None when it failed."""
+    failure: str = ""
+
+
+class Upkeep(Value, frozen=True):
+    """How a process that lives on keeps its index fresh."""
+
+    watching: Literal["events", "polling", "off"]
+    problem: str = ""
+    """Why it polls although it should watch."""
+    working_on: tuple[str, ...] = ()
+    """The reasons for the pass at hand."""
+    progress: Progress | None = None
+    passes: int = 0
+    """How many passes have ended."""
+    fresh: bool = False
+    """No change is known that is not indexed."""
+    trouble: str = ""
+    """Why the last pass did not do all there was to do."""
+
+
+class Outlook(Value, frozen=True):
+    """How far a search may rely on the index being up to date."""
+
+    stale: bool
+    trouble: str = ""
 
 
 class StoreStatistics(Value, frozen=True):
@@ -397,3 +453,7 @@ class Status(Value, frozen=True):
     seconds_since_sync: int | None = None
     read_only: bool = False
     """The index can be read but not written."""
+    writer: str | None = None
+    """Which process is writing the index now, since when."""
+    upkeep: Upkeep | None = None
+    """In a process that lives on: how the index is kept fresh."""

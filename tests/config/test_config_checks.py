@@ -352,11 +352,6 @@ NOT_YET = "is not available yet in this version"
             {"experimental": {"sessionMemory": True}},
             f"experimental.sessionMemory: session memory {NOT_YET}; only notes are searched",
         ),
-        (
-            {"sync": {"intervalMinutes": 5}},
-            f"sync.intervalMinutes: looking for changes at intervals {NOT_YET}; "
-            "changes are found when searching and indexing",
-        ),
     ],
 )
 def test_what_is_not_there_yet_is_said(machine, search: object, said: str) -> None:

@@ -192,6 +192,39 @@ def test_a_tree_that_vanishes_is_doubted_once(write: Write, notes: Path, open_me
     assert memory.sync().removed == 30
 
 
+def test_a_small_tree_that_vanishes_is_doubted_and_an_emptied_one_is_not(
+    write: Write, notes: Path, tmp_path: Path, open_memory: Open
+) -> None:
+    write("MEMORY.md", "the lighthouse\n")
+    write("memory/a.md", "green tea\n")
+    team = tmp_path / "team"
+    team.mkdir()
+    (team / "b.md").write_text("black coffee\n")
+    embedder = HashEmbedder()
+    memory = open_memory(embedder=embedder, extraPaths=["../team"])
+    memory.sync()
+    for folder in (notes / "memory", team):
+        folder.rename(tmp_path / "away")
+        report = memory.sync()
+        assert (report.removed, "1 indexed files have vanished" in (report.warning or "")) == (0, True)
+        (tmp_path / "away").rename(folder)
+        assert memory.sync().indexed == 0
+    assert len(embedder.documents) == 3
+    (notes / "memory/a.md").unlink()
+    assert memory.sync().removed == 1
+
+
+def test_a_doubt_that_is_over_is_forgotten(write: Write, notes: Path, open_memory: Open) -> None:
+    write("memory/a.md", "green tea\n")
+    memory = open_memory()
+    memory.sync()
+    for _ in range(3):
+        (notes / "memory").rename(notes / "elsewhere")
+        assert memory.sync().removed == 0
+        (notes / "elsewhere").rename(notes / "memory")
+        assert memory.sync().complete
+
+
 def test_a_path_that_appears_later_and_the_home_folder(
     write: Write, tmp_path: Path, open_memory: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,9 +92,21 @@ def test_losing_most_of_a_tree_is_doubted_and_a_few_files_are_not() -> None:
 
 
 def test_a_vanished_extra_path_is_doubted_even_when_small() -> None:
-    scan = TreeScan((entry("a"),), missing_roots=("/mnt/team",))
-    assert plan_sync(scan, indexed(entry("a"), entry("/mnt/team/x.md"))).doubt
-    assert not plan_sync(scan, indexed(entry("a"), entry("/mnt/team-b/x.md"))).doubt
+    scan = TreeScan((entry("a"),), absent=("/notes/team",))
+    assert plan_sync(scan, indexed(entry("a"), entry("team/x.md"))).doubt
+    assert not plan_sync(scan, indexed(entry("a"), entry("team-b/x.md"))).doubt
+    assert plan_sync(scan, indexed(entry("a"), entry("team"))).doubt
+
+
+def test_a_file_that_may_not_be_read_is_left_alone_until_it_may() -> None:
+    barred = indexed(entry("bad", mtime_ns=0), failure="Permission denied")
+    scan = TreeScan((entry("bad", mtime_ns=5),))
+    plan = plan_sync(scan, barred, is_readable=lambda _: False)
+    assert plan.empty
+    assert [(one.path, one.reason) for one in plan.failed] == [("bad", "Permission denied")]
+    assert [one.path for one in plan_sync(scan, barred, is_readable=lambda _: True).read] == ["bad"]
+    replaced = TreeScan((replace(entry("bad", mtime_ns=5), inode=8),))
+    assert [one.path for one in plan_sync(replaced, barred, is_readable=lambda _: False).read] == ["bad"]
 
 
 def test_the_same_doubt_has_the_same_name() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,7 +29,7 @@ from ..index.store import Space
 from ..index.sync import LAST_PASS, Chunking, Synchronizer
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
-from ..values import Filters, SearchResult, Status, SyncReport, Value
+from ..values import Filters, Readiness, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace, scan_tree
 
 _Answer = TypeVar("_Answer")
@@ -83,6 +82,8 @@ class BuiltinBackend:
         self._clock = clock
         self._opening = threading.RLock()
         self._opened: SqliteStore | None = None
+        self._chosen: Choice | None = None
+        self._kept_embeddings: EmbeddingCache | None = None
 
     def search(self, request: SearchRequest, filters: Filters) -> SearchResult:
         """The ranked answer to a request. An empty one says why."""
@@ -139,6 +140,19 @@ class BuiltinBackend:
 
         return self._recovering(pass_over)
 
+    def readiness(self) -> Readiness:
+        """How much of the notes the index can answer from."""
+
+        def look(store: SqliteStore) -> Readiness:
+            generation = store.current_generation()
+            if generation is None:
+                return "empty"
+            if generation.complete:
+                return "complete"
+            return "partial" if store.statistics().chunks else "empty"
+
+        return self._recovering(look)
+
     def status(self, *, deep: bool = False) -> Status:
         """What is indexed, from where, how fresh, and by which provider."""
         from .state import Observed, state_of
@@ -159,21 +173,23 @@ class BuiltinBackend:
         return self._recovering(observe)
 
     def close(self) -> None:
-        """Close the index and the cache."""
+        """Close the index and the cache, and let go of the model."""
         with self._opening:
             if self._opened is not None:
                 self._opened.close()
                 self._opened = None
-        if "_cache" in self.__dict__:
-            self._cache.close()
+            if self._kept_embeddings is not None:
+                self._kept_embeddings.close()
+            self._chosen = self._kept_embeddings = None
 
-    @cached_property
+    @property
     def _choice(self) -> Choice:
         with self._opening:
-            choice = self._choose()
-        if choice.failure:
-            self._observer.warning(choice.failure)
-        return choice
+            if self._chosen is None:
+                self._chosen = self._choose()
+                if self._chosen.failure:
+                    self._observer.warning(self._chosen.failure)
+            return self._chosen
 
     @property
     def _embedder(self) -> CheckedEmbedder | None:
@@ -186,14 +202,20 @@ class BuiltinBackend:
             return standing_in
         return self._embedder
 
-    @cached_property
+    @property
     def _cache(self) -> EmbeddingCache:
         embedder = self._embedder
-        if embedder is None or not embedder.worth_caching or not self._settings.cache_enabled:
-            return NoCache()
-        from ..embed.sqlite_cache import SqliteCache
+        with self._opening:
+            if self._kept_embeddings is None:
+                if embedder is None or not embedder.worth_caching or not self._settings.cache_enabled:
+                    self._kept_embeddings = NoCache()
+                else:
+                    from ..embed.sqlite_cache import SqliteCache
 
-        return SqliteCache(self._settings.cache_path, max_entries=self._settings.cache_entries)
+                    self._kept_embeddings = SqliteCache(
+                        self._settings.cache_path, max_entries=self._settings.cache_entries
+                    )
+            return self._kept_embeddings
 
     def _synchronizer(self, store: SqliteStore) -> Synchronizer:
         return Synchronizer(

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from ..clock import Clock
+from ..disk import lock_owner
 from ..embed.base import CheckedEmbedder, NoVector, Vector
 from ..embed.cache import EmbeddingCache
 from ..embed.select import Choice
@@ -108,6 +109,7 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
         note_bytes=sum(entry.size for entry in scan.files),
         seconds_since_sync=_seconds_since(last, observed.clock),
         read_only=store.read_only,
+        writer=str(owner) if (owner := lock_owner(store.path)) else None,
         building=questions.ask("counting vectors", observed.synchronizer.building, None),
     )
 

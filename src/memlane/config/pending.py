@@ -48,10 +48,6 @@ PENDING = (
         "session memory", "only notes are searched",
     ),
     Pending(
-        "memorySearch.sync.intervalMinutes", lambda search, _: search.sync.interval_minutes > 0,
-        "looking for changes at intervals", "changes are found when searching and indexing",
-    ),
-    Pending(
         "memory.backend", lambda _, memory: memory.backend == "qmd",
         "the QMD backend", "the built-in index answers",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ..values import FileEntry, FileFailure, Source, TreeScan, Value
 from .store import IndexedFile, RefreshFile, RemoveFile
@@ -32,9 +32,16 @@ class SyncPlan(Value, frozen=True):
 
 
 def plan_sync(
-    scan: TreeScan, indexed: Mapping[tuple[Source, str], IndexedFile], *, force: bool = False
+    scan: TreeScan,
+    indexed: Mapping[tuple[Source, str], IndexedFile],
+    *,
+    force: bool = False,
+    is_readable: Callable[[str], bool] = lambda _location: True,
 ) -> SyncPlan:
-    """Compare a scan with what is indexed. `force` reads every file again."""
+    """Compare a scan with what is indexed. `force` reads every file again.
+
+    `is_readable` is asked of files that could not be read before: permissions change without a time stamp.
+    """
     read: list[FileEntry] = []
     refresh: list[RefreshFile] = []
     failed: list[FileFailure] = []
@@ -44,7 +51,9 @@ def plan_sync(
         key = (entry.source, entry.path)
         present.add(key)
         known = indexed.get(key)
-        if force or known is None or _changed(entry, known):
+        if not force and known is not None and _is_barred(entry, known) and not is_readable(entry.location):
+            failed.append(FileFailure(entry.path, known.failure or ""))
+        elif force or known is None or _changed(entry, known):
             read.append(entry)
         elif _attributes(known) != _attributes_now(entry) and not known.failure:
             refresh.append(RefreshFile(entry, known.digest))
@@ -60,8 +69,13 @@ def plan_sync(
         tuple(RemoveFile(path, source) for source, path in gone),
         unchanged,
         tuple(failed),
-        "" if force else _doubt(gone, len(indexed), scan),
+        "" if force else _doubt([indexed[key] for key in gone], len(indexed), scan.absent),
     )
+
+
+def _is_barred(entry: FileEntry, known: IndexedFile) -> bool:
+    """Whether the system would not let the file be read, and it is still the same file (`reader`)."""
+    return bool(known.failure) and not known.mtime_ns and entry.inode == known.inode
 
 
 def _changed(entry: FileEntry, known: IndexedFile) -> bool:
@@ -82,21 +96,22 @@ def _attributes_now(entry: FileEntry) -> tuple[str, str | None, bool, bool]:
     return entry.location, entry.day.isoformat() if entry.day else None, entry.curated, entry.evergreen
 
 
-def _doubt(gone: list[tuple[Source, str]], count: int, scan: TreeScan) -> str:
+def _doubt(gone: list[IndexedFile], count: int, absent: tuple[str, ...]) -> str:
     """A digest of what has vanished, when it is a whole root or most of a larger tree.
 
     An unmounted disk or a folder being moved looks the same as a deletion. The same digest in the next
     pass confirms it.
     """
-    lost_root = any(
-        path.startswith(f"{root.rstrip('/')}/") or path == root
-        for root in scan.missing_roots
-        for _, path in gone
-    )
+    lost_root = any(_lies_in(file.location, root) for root in absent for file in gone)
     lost_most = len(gone) > _FEW_FILES and 2 * len(gone) > count
     if not (lost_root or lost_most):
         return ""
     from hashlib import sha256  # loads OpenSSL; hardly ever needed
 
-    listing = "\0".join(f"{source}\0{path}" for source, path in sorted(gone))
+    listing = "\0".join(sorted(f"{file.source}\0{file.path}" for file in gone))
     return sha256(listing.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _lies_in(location: str, root: str) -> bool:
+    """Whether a file is the root or lies below it, whichever way its system separates folders."""
+    return location == root or (location.startswith(root) and location[len(root)] in "/\\")

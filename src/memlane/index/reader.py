@@ -24,6 +24,9 @@ from .sync import Chunking
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds before each new attempt at a file that keeps changing while it is read."""
 
+FILES_NAMED = 20
+"""How many of the files that changed a report names."""
+
 _Change = ReplaceFile | RefreshFile | FailFile
 
 
@@ -38,6 +41,8 @@ class NoteReader:
         self.refreshed = 0
         self.chunks = 0
         self.failed: list[FileFailure] = []
+        self.named: list[str] = []
+        """Paths of the first files that were indexed."""
 
     def changes(self, entries: Iterable[FileEntry]) -> Iterator[_Change]:
         """The change each file asks for; files that changed while they were read come last."""
@@ -93,6 +98,8 @@ class NoteReader:
             case ReplaceFile():
                 self.indexed += 1
                 self.chunks += len(change.chunks)
+                if len(self.named) < FILES_NAMED:
+                    self.named.append(change.entry.path)
             case RefreshFile():
                 self.refreshed += 1
             case FailFile():

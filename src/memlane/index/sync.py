@@ -15,10 +15,10 @@ from ..clock import Clock
 from ..disk import writer_lock
 from ..embed.base import Embedder
 from ..embed.cache import EmbeddingCache
-from ..errors import StoreBusy
+from ..errors import Interrupted, StoreBusy
 from ..events import Observer
 from ..values import Building, SyncReport, TreeScan, Value
-from ..workspace import Workspace, scan_tree
+from ..workspace import Workspace, is_readable, scan_tree
 from .identity import layout_identity, space_identity
 from .plan import SyncPlan, plan_sync
 from .store import Store
@@ -31,6 +31,8 @@ LAST_PASS = "last_pass"  # noqa: S105 - not a password
 VANISHED = "vanished"
 """The note that identifies what had vanished in the last pass, when that was doubted."""
 _FIRST_INDEX_SECONDS = 5.0
+_OLD_SCAN_SECONDS = 0.5
+"""When another process was waited for longer than this, the tree is looked at again."""
 _HEADING_TOKENS = 64
 """What a heading path may add to a chunk when it is embedded."""
 
@@ -94,7 +96,7 @@ class Synchronizer:
         generation = self._store.current_generation()
         indexed = self._store.indexed_files(generation) if generation else {}
         outdated = generation is None or generation.layout != self._chunking.layout
-        return scan, plan_sync(scan, indexed, force=outdated)
+        return scan, plan_sync(scan, indexed, force=outdated, is_readable=is_readable)
 
     def building(self) -> Building | None:
         """How far the vectors of the configured model are, while another model stands in for it."""
@@ -117,20 +119,22 @@ class Synchronizer:
             failed=(*plan.failed, *scan.failed),
             skipped_links=scan.skipped_links,
         )
-        if not plan.doubt and self._store.note(VANISHED):
-            self._store.put_note(VANISHED, "")  # what had vanished is back, or its removal is done
-            self._store.settle()
-        if force or not plan.empty or not self._complete(brief) or self._has_leftovers():
+        # What had vanished and was doubted is back, or its removal is done.
+        reassured = not plan.doubt and bool(self._store.note(VANISHED))
+        if force or reassured or not plan.empty or not self._complete(brief) or self._has_leftovers():
+            asked = perf_counter()
             try:
                 with writer_lock(self._store.path, timeout=self._patience(wait)):
-                    report = self._update(reason, force=force, brief=brief)
+                    waited = perf_counter() - asked > _OLD_SCAN_SECONDS
+                    seen = scan_tree(self._workspace) if waited else scan
+                    report = self._update(seen, reason, force=force, brief=brief)
             except StoreBusy as busy:
-                report = replace(report, complete=False, warning=str(busy))
-        if report.warning:
+                report = replace(report, complete=False, busy=True, warning=str(busy))
+        if report.warning and not report.busy:
             self._observer.warning(report.warning)
         return replace(report, seconds=perf_counter() - started)
 
-    def _update(self, reason: str, *, force: bool, brief: bool) -> SyncReport:
+    def _update(self, scan: TreeScan, reason: str, *, force: bool, brief: bool) -> SyncReport:
         from .update import IndexUpdate
 
         update = IndexUpdate(
@@ -141,8 +145,11 @@ class Synchronizer:
             observer=self._observer,
             changeover=self._changeover,
         )
-        # The tree is looked at again: another process may have written while this one waited.
-        report = update.run(scan_tree(self._workspace), reason, force=force, brief=brief)
+        try:
+            report = update.run(scan, reason, force=force, brief=brief)
+        except (Interrupted, KeyboardInterrupt):
+            self._store.settle()  # what was written is whole: the next open need not check it
+            raise
         self._store.put_note(LAST_PASS, self._clock.now().isoformat(timespec="seconds"))
         self._store.settle()
         return report

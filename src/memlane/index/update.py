@@ -14,15 +14,20 @@ from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
 from ..events import Observer
 from ..values import Source, SyncReport, TreeScan
+from ..workspace import is_readable
 from .changeover import Changeover
 from .fill import FillCount, SpaceFill
 from .identity import space_identity
 from .plan import SyncPlan, plan_sync
-from .reader import NoteReader
-from .store import FileChange, Generation, IndexedFile, ReplaceFile, Store
+from .reader import FILES_NAMED, NoteReader
+from .store import FileChange, Generation, IndexedFile, RemoveFile, ReplaceFile, Store
 from .sync import VANISHED, Chunking
 
 _CHUNKS_A_TRANSACTION = 512
+_FIRST_CHUNKS = 32
+"""The first transactions are smaller: a search of a fresh index is answered from them."""
+_FILES_A_TRANSACTION = 256
+"""Files whose text turns out to be the same bring no chunks, and are to be kept as the pass goes on too."""
 
 
 class IndexUpdate:
@@ -54,7 +59,7 @@ class IndexUpdate:
         """
         generation = self._store.target_generation(self._chunking.layout, anew=force)
         indexed = self._store.indexed_files(generation)
-        plan = plan_sync(scan, indexed)
+        plan = plan_sync(scan, indexed, is_readable=is_readable)
         removed = self._remove(generation, plan)
         reader = self._read(generation, plan, indexed)
         fill = self._embed(generation, trusting=not force, brief=brief)
@@ -62,7 +67,7 @@ class IndexUpdate:
             reason,
             indexed=reader.indexed,
             unchanged=plan.unchanged + reader.refreshed,
-            removed=removed,
+            removed=len(removed),
             failed=(*plan.failed, *reader.failed, *scan.failed),
             skipped_links=scan.skipped_links,
             chunks=reader.chunks,
@@ -72,10 +77,11 @@ class IndexUpdate:
             files_read=reader.files_read,
             warning="; ".join(self._warnings) or None,
             complete=not fill.failure,
+            changed=(*reader.named, *(gone.path for gone in removed))[:FILES_NAMED],
         )
 
-    def _remove(self, generation: Generation, plan: SyncPlan) -> int:
-        """Drop what is gone, and note what changed only in its attributes. Gives how many files went."""
+    def _remove(self, generation: Generation, plan: SyncPlan) -> tuple[RemoveFile, ...]:
+        """Drop what is gone, and note what changed only in its attributes. Gives the files that went."""
         removed = plan.remove
         if plan.doubt and self._store.note(VANISHED) != plan.doubt:
             self._store.put_note(VANISHED, plan.doubt)
@@ -84,10 +90,12 @@ class IndexUpdate:
                 " the next pass finds them gone too (memlane index --force removes them now)"
             )
             removed = ()
+        elif not plan.doubt and self._store.note(VANISHED):
+            self._store.put_note(VANISHED, "")
         changes: list[FileChange] = [*removed, *plan.refresh]
         if changes:
             self._store.apply(generation, changes)
-        return len(removed)
+        return removed
 
     def _read(
         self, generation: Generation, plan: SyncPlan, indexed: Mapping[tuple[Source, str], IndexedFile]
@@ -95,14 +103,14 @@ class IndexUpdate:
         """Read, chunk and store what is new or changed, a few hundred chunks a transaction."""
         reader = NoteReader(self._chunking, indexed)
         batch: list[FileChange] = []
-        chunks = 0
+        chunks, limit = 0, _FIRST_CHUNKS
         total = len(plan.read)
         for done, change in enumerate(reader.changes(plan.read), start=1):
             batch.append(change)
             chunks += len(change.chunks) if isinstance(change, ReplaceFile) else 0
-            if chunks >= _CHUNKS_A_TRANSACTION:
+            if chunks >= limit or len(batch) >= _FILES_A_TRANSACTION:
                 self._store.apply(generation, batch)
-                batch, chunks = [], 0
+                batch, chunks, limit = [], 0, min(2 * limit, _CHUNKS_A_TRANSACTION)
                 self._observer.progress("index", done, total)
         if batch:
             self._store.apply(generation, batch)

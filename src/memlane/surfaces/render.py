@@ -10,13 +10,14 @@ import click
 
 from ..events import Stage
 from ..search.snippet import find_matches
-from ..values import Building, Hit, SearchResult, Status, SyncReport
+from ..values import Building, Hit, Pass, SearchResult, Status, SyncReport
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from rich.progress import Progress, TaskID
 
+_NAMES_SHOWN = 3
 _STAGES: dict[Stage, str] = {
     "index": "Indexing files",
     "embed": "Embedding chunks",
@@ -81,7 +82,7 @@ def result_text(result: SearchResult, *, colour: bool, explained_at: datetime | 
         blocks.append(_nothing(result))
     notes = [f"warning: {result.warning}"] if result.warning else []
     if result.stale and not result.warning:
-        notes.append("note: another process is indexing; newer changes are not in these results")
+        notes.append("note: newer changes are not in these results yet")
     if result.building:
         notes.append(f"note: {_building_text(result.building, result.model)}")
     elif result.partial:
@@ -107,13 +108,43 @@ def report_text(agent: str, report: SyncReport, *, verbose: bool) -> str:
     chunks += f", {report.without_vector} without vector" if report.without_vector else ""
     lines = [f"{agent}: {', '.join(parts)} ({chunks}) in {report.seconds:.2f} s"]
     if not report.complete:
-        lines.append("  not complete; the next run goes on from here")
+        lines.append(
+            f"  {report.warning}" if report.busy else "  not complete; the next run goes on from here"
+        )
     lines += [f"  failed: {failure.path}: {failure.reason}" for failure in report.failed]
     if verbose:
         lines += [f"  skipped link: {path}" for path in report.skipped_links]
     elif report.skipped_links:
         count = len(report.skipped_links)
         lines.append(f"  skipped {count} symbolic {'link' if count == 1 else 'links'} (--verbose names them)")
+    return "\n".join(lines)
+
+
+def did_something(report: SyncReport) -> bool:
+    """Whether a pass is worth a line: most find nothing to do."""
+    failed_now = report.files_read > 0 and bool(report.failed)
+    return bool(report.indexed or report.removed or report.embedded or report.from_cache or failed_now)
+
+
+def pass_text(done: Pass) -> str:
+    """What a pass of a memory that keeps itself fresh did: a line, and one for each file that failed."""
+    report = done.report
+    if report is None:
+        return f"failed: {done.failure}"
+    names = [with_visible_controls(name) for name in report.changed[:_NAMES_SHOWN]]
+    unnamed = report.indexed + report.removed - len(names)
+    names += [f"{unnamed} more"] if names and unnamed else []
+    counts = {
+        "indexed": report.indexed,
+        "removed": report.removed,
+        "failed": len(report.failed),
+        "chunks embedded": report.embedded,
+        "embedded before": report.from_cache,
+    }
+    parts = [f"{count} {name}" for name, count in counts.items() if count] or ["nothing to do"]
+    parts += [] if report.complete else ["not complete yet"]
+    lines = [f"{', '.join(names) or done.reasons[0]}: {', '.join(parts)} in {report.seconds:.2f} s"]
+    lines += [f"  failed: {failure.path}: {failure.reason}" for failure in report.failed]
     return "\n".join(lines)
 
 
@@ -138,7 +169,8 @@ def status_text(status: Status) -> str:
     lines = [f"{name:<13} {with_visible_controls(value)}" for name, value in rows]
     if status.building:
         lines.append(f"{'Building':<13} {_building_text(status.building, status.model)}")
-    notes = [f"why: {reason}" for reason in status.provider_reasons]
+    notes = [f"being written by {status.writer}"] if status.writer else []
+    notes += [f"why: {reason}" for reason in status.provider_reasons]
     notes += [f"failed: {failure.path}: {failure.reason}" for failure in counts.failed]
     notes += [f"skipped link: {path}" for path in status.skipped_links]
     notes += [f"not there yet: {path}" for path in status.missing_roots]

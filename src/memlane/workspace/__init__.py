@@ -11,6 +11,7 @@ entries   what an entry looks like and where it goes               pure
 daily     remembering: appending to logs and the curated file
 context   what a session starts with
 create    making a workspace
+watch     waiting for changes to notes
 failures  what keeps a note from being written, in words
 """
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .create import create_workspace
     from .daily import remember
     from .decode import UnreadableNote, read_document
-    from .files import dated_day, scan_tree
+    from .files import dated_day, is_readable, scan_tree
     from .paths import ReadablePath, open_readable, resolve_readable
     from .read import read_lines
     from .roots import ExtraPath, Workspace, glob_expression
@@ -36,6 +37,7 @@ __all__ = [
     "create_workspace",
     "dated_day",
     "glob_expression",
+    "is_readable",
     "open_readable",
     "oversized_notes",
     "read_document",
@@ -54,6 +56,7 @@ _HOMES = {
     "create_workspace": "create",
     "dated_day": "files",
     "glob_expression": "roots",
+    "is_readable": "files",
     "open_readable": "paths",
     "oversized_notes": "context",
     "read_document": "decode",

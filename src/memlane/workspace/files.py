@@ -115,7 +115,13 @@ def scan_tree(workspace: Workspace) -> TreeScan:
         skipped_links=tuple(walk.links),
         failed=tuple(walk.failed.values()),
         missing_roots=tuple(walk.missing),
+        absent=tuple(walk.absent),
     )
+
+
+def is_readable(location: str) -> bool:
+    """Whether this process may read a file, as far as the system tells without opening it."""
+    return os.access(location, os.R_OK)
 
 
 class _Walk:
@@ -126,6 +132,7 @@ class _Walk:
         self.links: dict[str, None] = {}
         self.failed: dict[str, FileFailure] = {}
         self.missing: list[str] = []
+        self.absent: list[str] = []
         self._workspace = workspace
         self._root = workspace.location
         self._curated_name = curated_name(self._root)
@@ -147,6 +154,8 @@ class _Walk:
         location = os.path.join(self._root, MEMORY_FOLDER)
         looked = self._look(location)
         if looked is None:
+            if MEMORY_FOLDER not in self.failed:
+                self.absent.append(location)
             return
         if is_link(looked):
             self.links[MEMORY_FOLDER] = None
@@ -169,6 +178,7 @@ class _Walk:
         if looked is None:
             if shown not in self.failed:
                 self.missing.append(extra.configured.path)
+                self.absent.append(location)
         elif stat.S_ISDIR(looked.st_mode):
             self._take_folder(location, extra)
         elif stat.S_ISREG(looked.st_mode):

@@ -23,6 +23,7 @@ _COMMANDS = {
     "status": ("indexing", "Tell what is indexed, how fresh it is, and by which provider."),
     "eval": ("evaluating", "Ask your own questions and tell which are answered, and why not."),
     "doctor": ("doctoring", "Check everything memory depends on, and say how to mend it."),
+    "watch": ("watching", "Keep the index fresh until stopped by Ctrl-C."),
     "config": ("configuring", "Check the configuration, or print its schema."),
     "completion": ("completing", "Print the completion script for a shell."),
 }
