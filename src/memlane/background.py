@@ -22,6 +22,8 @@ from .values import Outlook, Pass, Readiness, SyncReport, Upkeep
 
 _Answer = TypeVar("_Answer")
 
+VECTORS = "vectors"
+"""The reason of a pass that makes what a brief one left: the vectors of a model that takes long."""
 _LOOK_SECONDS = 2.0
 """A search asks for a pass when the last one began longer ago than this."""
 _LOOK_SECONDS_WATCHED = 5.0
@@ -39,6 +41,7 @@ _BUSY_SECONDS = 1.0
 """When to look again after another process was writing."""
 _PATIENCE_SECONDS = 10.0
 """A search asks for a pass after so long even while a provider fails: changed words need none."""
+_FILL_RETRY_SECONDS = 60.0
 _WATCH_RETRY_SECONDS = 300.0
 _RENEW_SECONDS = 0.5
 """Folders that come and go faster than this are watched when they rest."""
@@ -111,6 +114,8 @@ class Background:
         """A search has been answered, or has waited long enough."""
         self._own_change = float("-inf")
         self._watch_tried = float("-inf")
+        self._fill_after = float("-inf")
+        """When a model that failed is asked for vectors again."""
         relay.tells_once = True
         relay.is_over = self._is_over
 
@@ -295,9 +300,17 @@ class Background:
                 self._complete = complete
             if complete:
                 self._looked = began
+            if turn.reasons == (VECTORS,) and not (complete or ended):
+                self._fill_after = now + _FILL_RETRY_SECONDS
+            self._ask_for_vectors(report, now)
             self._state.notify_all()
         if self.listener is not None and not ended:
             self._tell(Pass(turn.reasons, turn.changed, report, failure))
+
+    def _ask_for_vectors(self, report: SyncReport | None, now: float) -> None:
+        """Have made what a brief pass left, unless that has just failed."""
+        if report is not None and report.complete and report.left and now >= self._fill_after:
+            self._agenda.ask(VECTORS)
 
     def _tell(self, done: Pass) -> None:
         try:
@@ -348,7 +361,12 @@ class Background:
         """Whether all that is known to have changed is indexed, and there is reason to think that is all."""
         if not self._complete or self._agenda.has_changes or self._own_change > self._looked:
             return False
-        if self._running is not None and (self._running.changed or self._relay.latest is not None):
+        filling = self._running is not None and self._running.reasons == (VECTORS,)
+        if (
+            self._running is not None
+            and not filling
+            and (self._running.changed or self._relay.latest is not None)
+        ):
             return False  # it has found something to do
         watching = self._watching()
         if watching == "events":

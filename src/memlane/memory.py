@@ -380,12 +380,12 @@ class Memory:
     def _background(
         self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None
     ) -> Background:
-        from .background import Background
+        from .background import VECTORS, Background
         from .workspace.watch import TreeWatch
 
         sync = self.settings.memory_search.sync
         return Background(
-            lambda reason: self._backend.sync(reason, wait=0.0),
+            lambda reason: self._backend.sync(reason, wait=0.0, brief=reason != VECTORS),
             relay=self._observer,
             watch=TreeWatch(self.workspace) if (sync.watch if watch is None else watch) else None,
             debounce=sync.watch_debounce_ms / 1000,

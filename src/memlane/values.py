@@ -346,6 +346,8 @@ class SyncReport(Value, frozen=True):
     seconds: float = 0.0
     files_read: int = 0
     warning: str | None = None
+    left: int = 0
+    """Chunks whose vectors, of a model that takes long, are left to a later pass; another model stands in."""
     complete: bool = True
     """False: stopped early or another process is writing; the next pass goes on."""
     busy: bool = False

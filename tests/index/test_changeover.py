@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from memlane import Memory
+from memlane.background import VECTORS
 from memlane.embed import select
 from memlane.embed.base import CheckedEmbedder, NoVector, Vector
 from memlane.embed.select import Choice
 from memlane.errors import EmbeddingError
 from memlane.index.changeover import FEW
 from memlane.testing import HashEmbedder, RecordingObserver
-from memlane.values import Building
+from memlane.values import Building, Pass
 
 Write = Callable[[str, str], Path]
 
@@ -251,3 +253,44 @@ def test_a_query_meets_vectors_of_its_own_model_when_they_take_over(
     assert (result.model, result.building) == ("slow", None)
     assert result.hits[0].path == "memory/n3.md"
     assert slow.queries == ["n3 tea"]
+
+
+def test_in_a_process_that_lives_on_the_slow_model_takes_over_behind_the_fast_one(
+    open_both: Callable[..., Memory], write: Write, slow: Slow
+) -> None:
+    fill(write, MANY)
+    memory = open_both()
+    passes: list[Pass] = []
+    over = threading.Event()
+
+    def listen(done: Pass) -> None:
+        passes.append(done)
+        if done.reasons == (VECTORS,):
+            over.set()
+
+    memory.start(listen, watch=False)
+    assert over.wait(20)
+    assert [done.report.left for done in passes if done.report] == [MANY, 0]
+    assert len(slow.documents) == len(set(slow.documents)) == MANY
+    result = memory.search("n3 tea")
+    assert (result.model, result.building) == ("slow", None)
+
+
+def test_a_slow_model_that_fails_is_left_alone_for_a_while(
+    open_both: Callable[..., Memory], write: Write, slow: Slow
+) -> None:
+    fill(write, MANY)
+    slow.batches_left = 0
+    memory = open_both()
+    passes: list[Pass] = []
+    again = threading.Event()
+
+    def listen(done: Pass) -> None:
+        passes.append(done)
+        if "retry" in done.reasons:
+            again.set()
+
+    memory.start(listen, watch=False)
+    assert again.wait(20)
+    assert sum(done.reasons == (VECTORS,) for done in passes) == 1
+    assert memory.search("n3 tea").model == "fast"

@@ -132,7 +132,9 @@ class Synchronizer:
                 report = replace(report, complete=False, busy=True, warning=str(busy))
         if report.warning and not report.busy:
             self._observer.warning(report.warning)
-        return replace(report, seconds=perf_counter() - started)
+        building = self.building() if brief else None
+        left = building.total - building.done if building else 0
+        return replace(report, left=left, seconds=perf_counter() - started)
 
     def _update(self, scan: TreeScan, reason: str, *, force: bool, brief: bool) -> SyncReport:
         from .update import IndexUpdate
