@@ -65,24 +65,34 @@ class Analyzer:
             run = text[start:end]
             found += seen.get(run) or self._terms_of(run)
             ends.append(len(found))
-        for term, start, _ in reversed(_written_dates(text, runs, found)):
+        for term, start, _ in reversed(_written_dates(text, runs, months=_names_month(found))):
             found.insert(ends[bisect_right(runs, start, key=itemgetter(0)) - 1], term)
         return found
 
-    def spans(self, text: str) -> Iterator[tuple[str, int, int]]:
+    def spans(self, text: str, wanted: frozenset[str] | None = None) -> Iterator[tuple[str, int, int]]:
         """Each term with where it stands in the text, as (term, start, end), by start.
 
-        Parts of an identifier are given with the span of the whole.
+        Parts of an identifier are given with the span of the whole. With `wanted`, only those terms.
         """
+        seen = self._seen
         spans: list[DateSpan] = []
+        months = False
         runs = _runs(text)
         for start, end in runs:
             run = text[start:end]
-            if is_unspaced(run):
-                spans += [(term, start + first, start + last) for term, first, last in _unspaced_spans(run)]
-            else:
-                spans += [(term, start, end) for term in self._terms_of(run)]
-        spans += _written_dates(text, runs, map(itemgetter(0), spans))
+            known = seen.get(run)
+            if known is None and is_unspaced(run):
+                found = _unspaced_spans(run)
+                spans += [(term, start + first, start + last) for term, first, last in found]
+                continue
+            terms = known or self._terms_of(run)
+            if not months and not month_terms().isdisjoint(terms):
+                months = True
+            if wanted is None or not wanted.isdisjoint(terms):
+                spans += [(term, start, end) for term in terms]
+        spans += _written_dates(text, runs, months=months)
+        if wanted is not None:
+            spans = [span for span in spans if span[0] in wanted]
         spans.sort(key=itemgetter(1))
         return iter(spans)
 
@@ -109,9 +119,12 @@ def analyze(text: str) -> list[str]:
     return _ANALYZER.terms(text)
 
 
-def term_spans(text: str) -> Iterator[tuple[str, int, int]]:
-    """Where each term stands in the text: (term, start, end) in characters of the text as given."""
-    return _ANALYZER.spans(text)
+def term_spans(text: str, wanted: frozenset[str] | None = None) -> Iterator[tuple[str, int, int]]:
+    """Where each term stands in the text: (term, start, end) in characters of the text as given.
+
+    With `wanted`, only those terms.
+    """
+    return _ANALYZER.spans(text, wanted)
 
 
 def query_terms(text: str) -> list[str]:
@@ -137,7 +150,7 @@ def query_terms(text: str) -> list[str]:
             everything += terms
             if not dropped.issuperset(words):
                 telling += terms
-    telling += [term for term, _, _ in _written_dates(text, places, everything)]
+    telling += [term for term, _, _ in _written_dates(text, places, months=_names_month(everything))]
     return _most_exact_dates(dict.fromkeys(telling or everything))
 
 
@@ -159,12 +172,19 @@ def _runs(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _RUN.finditer(text.translate(CLASSES))]
 
 
-def _written_dates(text: str, runs: Sequence[tuple[int, int]], terms: Iterable[str]) -> list[DateSpan]:
-    """The dates that are written with words, given the runs and the terms of a text. Most texts have none."""
+def _names_month(terms: Iterable[str]) -> bool:
+    return not month_terms().isdisjoint(terms)
+
+
+def _written_dates(text: str, runs: Sequence[tuple[int, int]], *, months: bool) -> list[DateSpan]:
+    """The dates that are written with words. Most texts have none.
+
+    `runs` are those of the text; `months`: whether one of its terms may be a month's name.
+    """
     found: list[DateSpan] = []
     if "月" in text or "월" in text:
         found += ideographic_dates(text)
-    if not month_terms().isdisjoint(terms):
+    if months:
         names = month_names()
         found += named_dates(text, [(start, end) for start, end in runs if text[start:end].lower() in names])
     found.sort(key=itemgetter(1))
