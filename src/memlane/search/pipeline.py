@@ -195,8 +195,9 @@ class Search:
     ) -> list[Candidate]:
         """Those that at least one leg finds good enough by itself, unless both together say otherwise.
 
-        When a rare token settles a query, what the model finds faintly alike is noise beside it. What was
-        written on the very day that is asked for needs no other likeness.
+        When a rare token settles a query, what the model finds faintly alike is noise beside it. What no leg
+        finds good enough may be so by all the evidence together, and what was written on the very day that
+        is asked for needs no other likeness.
         """
         zone = self._clock.now().tzinfo
         kept = []
@@ -204,6 +205,8 @@ class Search:
             leg = carried_by(candidate.keyword, candidate.vector, minimum)
             if leg and candidate.fused >= minimum / 2:
                 kept.append(replace(candidate, passed_by=leg))
+            elif candidate.late is not None and candidate.score >= minimum / 2:
+                kept.append(replace(candidate, passed_by="evidence"))
             elif asked.said and (day := candidate.day(zone)) and asked.is_day(day):
                 kept.append(replace(candidate, passed_by="day"))
         return kept
