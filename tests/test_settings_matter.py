@@ -55,7 +55,7 @@ VISIBLE: dict[str, tuple[object, Observe]] = {
         lambda memory: (memory.context(), memory.search("tea", sync=False).why)[1],
     ),
     "query.maxResults": (2, lambda memory: len(memory.search("orchard", min_score=0.0))),
-    "query.minScore": (0.97, lambda memory: len(memory.search("orchard"))),
+    "query.minScore": (0.999, lambda memory: len(memory.search("orchard"))),
     "query.rerank.enabled": (False, scores("orchard tea")),
     "query.hybrid.enabled": (False, lambda memory: memory.search("tea").mode),
     "query.hybrid.vectorWeight": (0.1, scores("orchard tea")),

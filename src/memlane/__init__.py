@@ -15,7 +15,8 @@ The rooms, in the order in which data flows through them (each imports only thos
     tools                                   what an agent's model sees
     evaluate                                a user's own questions: measures, reasons of misses, comparisons
     agenda, progress, background            the life of a memory in a process that lives on
-    memory                                  `Memory`: opens and wires the rooms
+    wiring                                  the rooms put together under the settings in force
+    memory                                  `Memory`: opens the rooms and closes them
     surfaces                                the command line and servers, thin
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec.structs import replace
 
 from .clock import Clock, SystemClock, zone_named
-from .config import AgentSettings, Configuration, load_config
+from .config import AgentSettings
 from .errors import StoreError, UsageError
 from .events import Observer, SilentObserver
 from .progress import ProgressRelay
@@ -31,6 +30,7 @@ from .values import (
     Why,
     Written,
 )
+from .wiring import read_configuration
 from .workspace import ExtraPath, Workspace
 
 if TYPE_CHECKING:
@@ -380,49 +380,23 @@ class Memory:
     def _background(
         self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None
     ) -> Background:
-        from .background import VECTORS, Background
-        from .workspace.watch import TreeWatch
+        from .wiring import background
 
-        sync = self.settings.memory_search.sync
-        return Background(
-            lambda reason: self._backend.sync(reason, wait=0.0, brief=reason != VECTORS),
+        return background(
+            self.settings,
+            self.workspace,
+            lambda reason, brief: self._backend.sync(reason, wait=0.0, brief=brief),
             relay=self._observer,
-            watch=TreeWatch(self.workspace) if (sync.watch if watch is None else watch) else None,
-            debounce=sync.watch_debounce_ms / 1000,
-            interval=sync.interval_minutes * 60,
             listener=listener,
+            watch=watch,
         )
 
     def _build(self) -> Backend:
-        from .backends.builtin import BuiltinBackend, IndexSettings
-        from .index.sync import Chunking
-        from .search.settings import SearchSettings
+        from .wiring import builtin_backend
 
-        search = self.settings.memory_search
-        hybrid = search.query.hybrid
-        return BuiltinBackend(
+        return builtin_backend(
+            self.settings,
             self.workspace,
-            IndexSettings(
-                agent=self.agent,
-                store_path=self.settings.store_path,
-                vector_extension=search.store.vector.enabled,
-                extension_path=Path(extension) if (extension := search.store.vector.extension_path) else None,
-                chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
-                cache_enabled=search.cache.enabled,
-                cache_entries=search.cache.max_entries,
-            ),
-            SearchSettings(
-                hybrid=hybrid.enabled,
-                vector_weight=hybrid.vector_weight,
-                text_weight=hybrid.text_weight,
-                candidate_multiplier=hybrid.candidate_multiplier,
-                fusion=hybrid.fusion,
-                rerank=search.query.rerank.enabled,
-                mmr=hybrid.mmr.enabled,
-                mmr_lambda=hybrid.mmr.lambda_,
-                decay=hybrid.temporal_decay.enabled,
-                half_life_days=hybrid.temporal_decay.half_life_days,
-            ),
             choose=self._choose_provider,
             observer=self._observer,
             clock=self.clock,
@@ -459,37 +433,3 @@ class Memory:
     def _disabled(self) -> SearchResult:
         why = Why("disabled", f"Memory search disabled. {self.settings.disabled_reason}".strip())
         return SearchResult((), "none", None, "keyword", why=why)
-
-
-def read_configuration(
-    *,
-    workspace: str | Path | None = None,
-    config: str | Path | None = None,
-    state_dir: str | Path | None = None,
-    environ: Mapping[str, str] | None = None,
-    home: Path | None = None,
-    memory_search: Mapping[str, Any] | None = None,
-) -> Configuration:
-    """The configuration in force here: this and `Memory.open` alone read the environment.
-
-    Relative paths given as arguments start at the working directory. Raises ConfigError.
-    """
-
-    def located(name: str, path: str | Path | None) -> Path | None:
-        if path is None:
-            return None
-        if not str(path).strip():
-            raise UsageError(f"{name} is empty", hint="name a path, or leave it out for the configured one")
-        try:
-            return Path(path).expanduser().absolute()
-        except (OSError, RuntimeError) as error:
-            raise UsageError(f"{name} {str(path)!r} cannot be found: {error}") from error
-
-    return load_config(
-        environ=os.environ if environ is None else environ,
-        home=home or Path.home(),
-        config_file=located("config", config),
-        state_dir=located("state_dir", state_dir),
-        workspace=located("workspace", workspace),
-        memory_search=memory_search,
-    )

@@ -31,7 +31,7 @@ from .legs import KeywordLeg, VectorLeg, complete_cosines, keyword_leg, vector_l
 from .mmr import distinct_words, diversify
 from .present import Answer, present
 from .rerank import DEPTH, late_interaction
-from .settings import SearchRequest, SearchSettings
+from .settings import NOISE, SearchRequest, SearchSettings
 
 _POOL_RESULTS = 25
 """Candidate lists are as deep as if at least this many results were wanted, so that asking for fewer gives
@@ -200,12 +200,13 @@ class Search:
         is asked for needs no other likeness.
         """
         zone = self._clock.now().tzinfo
+        enough = minimum / 2 if minimum <= NOISE else minimum
         kept = []
         for candidate in candidates:
             leg = carried_by(candidate.keyword, candidate.vector, minimum)
             if leg and candidate.fused >= minimum / 2:
                 kept.append(replace(candidate, passed_by=leg))
-            elif candidate.late is not None and candidate.score >= minimum / 2:
+            elif candidate.late is not None and candidate.score >= enough:
                 kept.append(replace(candidate, passed_by="evidence"))
             elif asked.said and (day := candidate.day(zone)) and asked.is_day(day):
                 kept.append(replace(candidate, passed_by="day"))

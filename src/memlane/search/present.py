@@ -13,7 +13,7 @@ from ..values import Filters, Hit, Mode, SearchResult, SearchTotals, Source, Val
 from .candidate import Candidate
 from .fuse import Weights
 from .legs import KeywordLeg, VectorLeg
-from .settings import SearchRequest
+from .settings import NOISE, SearchRequest
 from .snippet import cut_snippet, find_matches
 from .when import Period
 
@@ -25,8 +25,6 @@ _TOTAL_CHARACTERS = 40_000
 DOUBTFUL = 0.05
 """Below this chance the best passage is said to be no answer: so it is for half of the questions about other
 things, and for one of two hundred whose answer stands first."""
-_NOISE = 0.35
-"""A minimum score above this is a wish for certainty, not a guard against noise."""
 
 
 class Answer(Value, frozen=True):
@@ -169,7 +167,7 @@ def _why_empty(answer: Answer, request: SearchRequest, store: Store, source: Sou
 def _too_weak(count: int, minimum: float, confidence: float) -> Why:
     passages = f"{count} {'passage' if count == 1 else 'passages'}"
     details = {"dropped": count}
-    if minimum <= _NOISE and confidence < DOUBTFUL:
+    if minimum <= NOISE and confidence < DOUBTFUL:
         return Why(
             "nothing_relevant",
             f"nothing in the notes answers this; {passages} came near, but too weakly to be more than chance",

@@ -9,6 +9,10 @@ from ..values import Value
 Fusion = Literal["adaptive", "weighted", "rrf"]
 
 
+NOISE = 0.35
+"""A minimum score above this is a wish for certainty, not a guard against noise."""
+
+
 class SearchSettings(Value, frozen=True):
     """`memorySearch.query` of an agent, as the pipeline needs it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ...memory import read_configuration
+from ...wiring import read_configuration
 from .options import Place, memory_options, print_json
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ...errors import UsageError
-from ...memory import read_configuration
 from ...tools import value_json
+from ...wiring import read_configuration
 from .options import Place, harmless, memory_options, print_json, print_text
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 import click
 
-from ...memory import Memory, read_configuration
+from ...memory import Memory
 from ...values import Value
+from ...wiring import read_configuration
 from ..render import TerminalObserver, with_visible_controls
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])

@@ -1,0 +1,126 @@
+"""How the rooms are put together under the settings in force."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .clock import Clock
+from .config import AgentSettings, Configuration, load_config
+from .errors import UsageError
+from .events import Observer
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from .backends.base import Backend
+    from .background import Background
+    from .embed.select import Choice
+    from .progress import ProgressRelay
+    from .values import Pass, SyncReport
+
+
+def builtin_backend(
+    settings: AgentSettings,
+    workspace: Workspace,
+    *,
+    choose: Callable[[], Choice],
+    observer: Observer,
+    clock: Clock,
+) -> Backend:
+    """The built-in index of an agent. `choose` picks the embedding provider when one is first needed."""
+    from .backends.builtin import BuiltinBackend, IndexSettings
+    from .index.sync import Chunking
+    from .search.settings import SearchSettings
+
+    search = settings.memory_search
+    hybrid = search.query.hybrid
+    return BuiltinBackend(
+        workspace,
+        IndexSettings(
+            agent=settings.agent_id,
+            store_path=settings.store_path,
+            vector_extension=search.store.vector.enabled,
+            extension_path=Path(extension) if (extension := search.store.vector.extension_path) else None,
+            chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
+            cache_enabled=search.cache.enabled,
+            cache_entries=search.cache.max_entries,
+        ),
+        SearchSettings(
+            hybrid=hybrid.enabled,
+            vector_weight=hybrid.vector_weight,
+            text_weight=hybrid.text_weight,
+            candidate_multiplier=hybrid.candidate_multiplier,
+            fusion=hybrid.fusion,
+            rerank=search.query.rerank.enabled,
+            mmr=hybrid.mmr.enabled,
+            mmr_lambda=hybrid.mmr.lambda_,
+            decay=hybrid.temporal_decay.enabled,
+            half_life_days=hybrid.temporal_decay.half_life_days,
+        ),
+        choose=choose,
+        observer=observer,
+        clock=clock,
+    )
+
+
+def background(
+    settings: AgentSettings,
+    workspace: Workspace,
+    sync: Callable[[str, bool], SyncReport],
+    *,
+    relay: ProgressRelay,
+    listener: Callable[[Pass], None] | None,
+    watch: bool | None,
+) -> Background:
+    """What keeps an index fresh in a process that lives on.
+
+    `sync` does a pass for a reason, briefly or with all there is. `watch` None: as configured.
+    """
+    from .background import VECTORS, Background
+    from .workspace.watch import TreeWatch
+
+    configured = settings.memory_search.sync
+    return Background(
+        lambda reason: sync(reason, reason != VECTORS),
+        relay=relay,
+        watch=TreeWatch(workspace) if (configured.watch if watch is None else watch) else None,
+        debounce=configured.watch_debounce_ms / 1000,
+        interval=configured.interval_minutes * 60,
+        listener=listener,
+    )
+
+
+def read_configuration(
+    *,
+    workspace: str | Path | None = None,
+    config: str | Path | None = None,
+    state_dir: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    home: Path | None = None,
+    memory_search: Mapping[str, Any] | None = None,
+) -> Configuration:
+    """The configuration in force here: this and `Memory.open` alone read the environment.
+
+    Relative paths given as arguments start at the working directory. Raises ConfigError.
+    """
+
+    def located(name: str, path: str | Path | None) -> Path | None:
+        if path is None:
+            return None
+        if not str(path).strip():
+            raise UsageError(f"{name} is empty", hint="name a path, or leave it out for the configured one")
+        try:
+            return Path(path).expanduser().absolute()
+        except (OSError, RuntimeError) as error:
+            raise UsageError(f"{name} {str(path)!r} cannot be found: {error}") from error
+
+    return load_config(
+        environ=os.environ if environ is None else environ,
+        home=home or Path.home(),
+        config_file=located("config", config),
+        state_dir=located("state_dir", state_dir),
+        workspace=located("workspace", workspace),
+        memory_search=memory_search,
+    )
