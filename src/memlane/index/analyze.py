@@ -59,13 +59,21 @@ class Analyzer:
         """The terms of a text, in order."""
         seen = self._seen
         found: list[str] = []
-        ends: list[int] = []
         runs = _runs(text)
         for start, end in runs:
             run = text[start:end]
             found += seen.get(run) or self._terms_of(run)
+        dates = _written_dates(text, runs, months=_names_month(found))
+        return self._with_dates(text, runs, dates) if dates else found
+
+    def _with_dates(self, text: str, runs: Sequence[tuple[int, int]], dates: Sequence[DateSpan]) -> list[str]:
+        """The terms of a text's runs, each date behind those of the run in which it begins."""
+        found: list[str] = []
+        ends: list[int] = []
+        for start, end in runs:
+            found += self._terms_of(text[start:end])
             ends.append(len(found))
-        for term, start, _ in reversed(_written_dates(text, runs, months=_names_month(found))):
+        for term, start, _ in reversed(dates):
             found.insert(ends[bisect_right(runs, start, key=itemgetter(0)) - 1], term)
         return found
 

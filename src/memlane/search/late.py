@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ..embed.likeness import STRETCH
 from ..index.analyze import term_spans
 from ..values import Value
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WINDOW = 32
-"""Pieces. Windows overlap by half."""
+WINDOW = 2 * STRETCH
+"""Pieces. Windows overlap by half: each is made of two stretches, within which the order does not matter."""
 
 
 class QueryPieces(Value, frozen=True):
@@ -70,7 +71,7 @@ def best_windows(
     """
     import numpy as np
 
-    half = WINDOW // 2
+    half = STRETCH
     lengths = [len(pieces) for pieces in passages]
     scores = [0.0] * len(passages)
     filled = [index for index, length in enumerate(lengths) if length]
@@ -104,7 +105,7 @@ def best_window(
 
     `cosines` has, for each piece of the query, its cosine with every piece of the passage.
     """
-    half = WINDOW // 2
+    half = STRETCH
     halves = [set(pieces[start : start + half]) for start in range(0, len(pieces), half)]
     if not halves or not weights:
         return 0.0
