@@ -160,7 +160,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--folds", action="store_true", help="add the spread over five folds")
     parser.add_argument("--no-cuts", action="store_true", help="no rows for kinds and languages")
     parser.add_argument(
-        "--low-confidence", type=float, default=0.05, help="below this an answer counts as none"
+        "--low-confidence", type=float, default=0.04, help="below this an answer counts as none"
     )
     return parser
 

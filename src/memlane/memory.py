@@ -302,7 +302,7 @@ class Memory:
         self,
         questions: Sequence[Question],
         *,
-        low_confidence: float = 0.05,
+        low_confidence: float = 0.04,
         sync: bool = True,
     ) -> Evaluation:
         """How well the memory answers questions whose answers are known, and why it misses what it misses.

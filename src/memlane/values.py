@@ -174,7 +174,7 @@ class Explanation(Value, frozen=True):
     strength: float = 0.0
     """All of the evidence together."""
     lead: float = 0.0
-    """By how much the strength exceeds that of the best other candidate."""
+    """By how much the strength exceeds the best one of any other note."""
     threshold: float = 0.0
     passed_by: str = ""
     """Which leg carried it over the threshold."""

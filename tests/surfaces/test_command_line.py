@@ -81,7 +81,7 @@ def test_explain_shows_each_step(run: Run, write: Write) -> None:
     assert rows["vector"].startswith("rank 1, cosine ")
     assert rows["threshold"].startswith("0.35, passed by ")
     assert rows["late"].startswith("interaction  0.")
-    assert rows["evidence"].endswith("ahead of the next")
+    assert rows["evidence"].endswith("ahead of other notes")
     assert 0 < float(rows["score"]) < 1
     assert rows["candidates"] == "1 keyword, 1 vector"
     assert rows["index"] == "generation 1, last changed less than a minute ago"

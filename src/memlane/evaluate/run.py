@@ -17,7 +17,7 @@ from .questions import Question, Target
 from .reasons import Deeper, Notes, reaching
 from .results import Abstention, Evaluation, Miss, Outcome
 
-LOW_CONFIDENCE = 0.05
+LOW_CONFIDENCE = 0.04
 """An answer that is less sure than this counts as having found nothing."""
 
 

@@ -26,7 +26,7 @@ class Candidate(Value, frozen=True):
     strength: float = 0.0
     """All of the above together: what the order goes by."""
     lead: float = 0.0
-    """By how much its strength exceeds the best of the others; negative behind."""
+    """By how much its strength exceeds the best of any other note; negative behind."""
     score: float = 0.0
     """The chance that it answers the question, 0..1; then what age took away."""
     passed_by: str = ""

@@ -180,7 +180,7 @@ class Search:
             weighed.append(replace(candidate, nearness=near, strength=total, score=min(total, MOST)))
         weighed.sort(key=lambda candidate: candidate.order)
         if weighed and weighed[0].late is not None:
-            lead = leads([candidate.strength for candidate in weighed])
+            lead = leads([(candidate.strength, candidate.passage.path) for candidate in weighed])
             weighed = [
                 replace(candidate, lead=ahead, score=chance(candidate.strength, ahead))
                 for candidate, ahead in zip(weighed, lead, strict=True)

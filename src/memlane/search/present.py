@@ -22,9 +22,10 @@ _RATED_RESULTS = 6
 word, so some ten milliseconds for a full chunk."""
 _TOTAL_CHARACTERS = 40_000
 """What all snippets of an answer may add up to."""
-DOUBTFUL = 0.05
+DOUBTFUL = 0.04
 """Below this chance the best passage is said to be no answer: so it is for half of the questions about other
-things, and for one of two hundred whose answer stands first."""
+things, and for one of two hundred and fifty whose answer stands first.
+"""
 
 
 class Answer(Value, frozen=True):

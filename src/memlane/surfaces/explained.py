@@ -99,8 +99,10 @@ def _step_rows(explanation: Explanation) -> Rows:
     if explanation.nearness:
         rows["time asked for"] = f"{explanation.nearness:.3f}"
     if explanation.late is not None:
-        ahead = "ahead of the next" if explanation.lead >= 0 else "behind the first"
-        rows["evidence"] = f"{explanation.strength:.3f} in all, {abs(explanation.lead):.3f} {ahead}"
+        ahead = "ahead of" if explanation.lead >= 0 else "behind"
+        rows["evidence"] = (
+            f"{explanation.strength:.3f} in all, {abs(explanation.lead):.3f} {ahead} other notes"
+        )
     rows |= {
         "threshold": f"{explanation.threshold:.2f}{passed}",
     }

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--low-confidence",
     type=click.FloatRange(0, 1),
-    default=0.05,
+    default=0.04,
     show_default=True,
     help="An answer less sure than this counts as having found nothing.",
 )
