@@ -40,6 +40,14 @@ def test_what_is_no_score_is_an_error(scores: tuple[object, ...], message: str) 
     assert str(raised.value).startswith(message)
 
 
+def test_a_model_without_a_name_is_called_by_its_class() -> None:
+    class Nameless:
+        def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+            return []
+
+    assert CheckedReranker(Nameless()).name == "Nameless"  # type: ignore[arg-type]
+
+
 def test_whatever_a_model_raises_is_its_failure() -> None:
     class Silent(WordReranker):
         def scores(self, query: str, texts: Sequence[str]) -> list[float]:

@@ -133,6 +133,19 @@ def test_nothing_there(tmp_path: Path) -> None:
     assert refused(tmp_path / "model") == f"there is no reranking model at {tmp_path / 'model'}"
 
 
+def test_a_path_that_cannot_be(tmp_path: Path) -> None:
+    path = tmp_path / ("m" * 300)
+    assert refused(path) == f"the reranking model {path} cannot be read: File name too long"
+
+
+def test_a_file_that_is_no_model(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "model", shared_words())
+    (folder / "README.md").write_text("a model\n")
+    assert f"{folder / 'README.md'} cannot be used as part of a reranking model: " in refused(
+        folder / "README.md"
+    )
+
+
 def test_a_folder_without_a_model(tmp_path: Path) -> None:
     assert refused(tmp_path) == f"{tmp_path} has neither model.onnx nor onnx/model.onnx"
 

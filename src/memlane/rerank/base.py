@@ -31,7 +31,7 @@ class CheckedReranker:
 
     def __init__(self, inner: Reranker) -> None:
         self._inner = inner
-        self.name = inner.name
+        self.name = str(getattr(inner, "name", "") or type(inner).__name__)
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """The scores, checked: as many as texts, each between 0 and 1."""

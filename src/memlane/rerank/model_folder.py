@@ -14,6 +14,10 @@ FEWEST_TOKENS = 16
 """A pair of texts that holds less tells nothing."""
 _MODELS = ("model.onnx", "onnx/model.onnx")
 _TOKENIZER = "tokenizer.json"
+_HINT = (
+    "memorySearch.query.rerank.model is a folder with model.onnx (or onnx/model.onnx) and tokenizer.json, "
+    "or one .onnx file of it"
+)
 
 
 class ModelFiles(Value, frozen=True):
@@ -34,6 +38,15 @@ def find_model(path: Path) -> ModelFiles:
 
     Raises RerankError naming what is missing.
     """
+    try:
+        return _found(path)
+    except OSError as error:
+        raise RerankError(
+            f"the reranking model {path} cannot be read: {error.strerror or error}", hint=_HINT
+        ) from error
+
+
+def _found(path: Path) -> ModelFiles:
     if not path.exists():
         raise RerankError(f"there is no reranking model at {path}", hint=_HINT)
     if path.is_file():
@@ -50,12 +63,6 @@ def find_model(path: Path) -> ModelFiles:
             hint=_HINT,
         )
     return ModelFiles(model, home / _TOKENIZER, _max_tokens(home))
-
-
-_HINT = (
-    "memorySearch.query.rerank.model is a folder with model.onnx (or onnx/model.onnx) and tokenizer.json, "
-    "or one .onnx file of it"
-)
 
 
 def _max_tokens(folder: Path) -> int:
