@@ -59,13 +59,15 @@ def open_memory(
 ) -> Iterator[Callable[..., Memory]]:
     """Opens the memory of the workspace, with a `memorySearch` section as keyword arguments.
 
-    `embedder` goes to `Memory.open`. Every memory opened is closed at the end of the test.
+    `embedder` and `reranker` go to `Memory.open`. Every memory opened is closed at the end of the test.
     """
     import json
 
     opened: list[Memory] = []
 
-    def open_one(*, embedder: object = None, agent: str | None = None, **search: object) -> Memory:
+    def open_one(
+        *, embedder: object = None, reranker: object = None, agent: str | None = None, **search: object
+    ) -> Memory:
         state = tmp_path / "state"
         state.mkdir(exist_ok=True)
         config = {"agents": {"defaults": {"workspace": str(notes), "memorySearch": search}}}
@@ -77,6 +79,7 @@ def open_memory(
             clock=clock,
             observer=observer,
             embedder=embedder,  # type: ignore[arg-type]
+            reranker=reranker,  # type: ignore[arg-type]
         )
         opened.append(memory)
         return memory

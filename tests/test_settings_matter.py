@@ -13,7 +13,7 @@ import pytest
 from memlane import Memory, SearchResult
 from memlane.clock import FixedClock
 from memlane.config import describe
-from memlane.testing import HashEmbedder
+from memlane.testing import HashEmbedder, WordReranker
 
 Observe = Callable[[Memory], object]
 
@@ -57,6 +57,7 @@ VISIBLE: dict[str, tuple[object, Observe]] = {
     "query.maxResults": (2, lambda memory: len(memory.search("orchard", min_score=0.0))),
     "query.minScore": (0.999, lambda memory: len(memory.search("orchard"))),
     "query.rerank.enabled": (False, scores("orchard tea")),
+    "query.rerank.model": ("/nowhere/model", lambda memory: memory.search("orchard tea").warning),
     "query.hybrid.enabled": (False, lambda memory: memory.search("tea").mode),
     "query.hybrid.vectorWeight": (0.1, scores("orchard tea")),
     "query.hybrid.textWeight": (0.9, scores("orchard tea")),
@@ -134,6 +135,20 @@ def test_lambda_and_half_life_matter_where_their_step_is_on(tree: Path, tmp_path
         assert results[0] != results[1]
 
 
+def test_how_many_a_reranking_model_reads_and_how_many_at_a_time_matters(tree: Path, tmp_path: Path) -> None:
+    def calls(memory: Memory) -> list[int]:
+        memory.search("note 7", min_score=0.0)
+        return [len(texts) for _, texts in model.calls]
+
+    found = []
+    parts: dict[str, dict[str, object]] = {"one": {}, "two": {"candidates": 6}, "three": {"deadlineMs": 0}}
+    for name, part in parts.items():
+        model = WordReranker()
+        settings = {"query": {"rerank": part}}
+        found.append(observed(tree, tmp_path / name, settings, calls, reranker=model))
+    assert found == [[4, 4, 4, 4, 4], [4, 2], [20]]
+
+
 def test_the_cache_settings_matter(tree: Path, tmp_path: Path) -> None:
     def entries(memory: Memory) -> object:
         memory.sync()
@@ -157,6 +172,8 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
             if "memorySearch" in key
         }
     elsewhere = {
+        "query.rerank.candidates",
+        "query.rerank.deadlineMs",
         "query.hybrid.mmr.lambda",
         "query.hybrid.temporalDecay.halfLifeDays",
         "cache.enabled",

@@ -8,6 +8,7 @@ The rooms, in the order in which data flows through them (each imports only thos
     markdown                                text → blocks → chunks (pure)
     workspace                               which files are notes; reading, appending, session context
     embed                                   text → vectors: the providers and the cache
+    rerank                                  query and passage read together by a model, where there is one
     index                                   chunks → full text and vectors in one SQLite file; syncing
     search                                  query → two legs → fused, explained, ranked results
     sessions, backends                      who asks; the index behind one protocol
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         Interrupted,
         MemlaneError,
         PathRefused,
+        RerankError,
         StoreBusy,
         StoreCorrupt,
         StoreError,
@@ -57,6 +59,7 @@ _HOMES = {
             "Interrupted",
             "MemlaneError",
             "PathRefused",
+            "RerankError",
             "StoreBusy",
             "StoreCorrupt",
             "StoreError",
@@ -94,6 +97,7 @@ __all__ = [
     "Memory",
     "Pass",
     "PathRefused",
+    "RerankError",
     "SearchResult",
     "SessionContext",
     "Status",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, date, datetime, tzinfo
 from typing import Protocol
 
@@ -19,6 +20,10 @@ class Clock(Protocol):
         """The user's calendar day."""
         ...
 
+    def monotonic(self) -> float:
+        """Seconds since some moment, never going back: for how long something takes."""
+        ...
+
 
 class SystemClock:
     """The host's clock seen in a zone."""
@@ -33,6 +38,10 @@ class SystemClock:
     def today(self) -> date:
         """The zone's calendar day, never the UTC day by accident."""
         return self.now().date()
+
+    def monotonic(self) -> float:
+        """Seconds that the host's clock cannot set back."""
+        return time.monotonic()
 
 
 class FixedClock:
@@ -50,6 +59,10 @@ class FixedClock:
     def today(self) -> date:
         """The day of the moment given, in its own zone."""
         return self._moment.date()
+
+    def monotonic(self) -> float:
+        """Always 0: nothing takes any time, so no deadline passes."""
+        return 0.0
 
 
 def zone_named(name: str | None) -> tzinfo | None:

@@ -10,7 +10,8 @@
     │   └── StoreBusy             another process is writing
     ├── EmbeddingError            a provider failed                               exit 1
     │   └── ProviderUnavailable   a provider cannot be used at all (set-up)
-    └── Interrupted               work was ended on request; what is done is kept  exit 130
+    ├── Interrupted               work was ended on request; what is done is kept  exit 130
+    └── RerankError               a reranking model failed; searches do without   exit 1
 
 Foreign exceptions (SQLite's, the operating system's, the network's) are translated into these once, at
 the border where they arise.
@@ -111,3 +112,9 @@ class Interrupted(MemlaneError):  # noqa: N818
 
     code = "interrupted"
     exit_code = 130
+
+
+class RerankError(MemlaneError):
+    """A reranking model cannot be used or failed. A search goes on without it."""
+
+    code = "rerank"

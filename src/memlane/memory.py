@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .embed.base import Embedder
     from .embed.select import Choice
     from .evaluate import Evaluation, Question
+    from .rerank.base import Reranker
     from .tools import Tool
 
 _MOST_RESULTS = 4096
@@ -68,16 +69,19 @@ class Memory:
         observer: Observer | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
         background: bool = False,
     ) -> None:
         """Memory under settings that are loaded already; `Memory.open` loads them.
 
-        `embedder` takes the place of the configured provider. `background` is for processes that live on.
+        `embedder` takes the place of the configured provider, `reranker` that of the reranking model.
+        `background` is for processes that live on.
         """
         self.settings = settings
         self.clock: Clock = clock or SystemClock(zone_named(settings.user_timezone))
         self._observer = ProgressRelay(observer or SilentObserver())
         self._embedder = embedder
+        self._reranker = reranker
         extra_paths = tuple(
             ExtraPath(extra.path, extra.pattern, extra.evergreen)
             for extra in settings.memory_search.extra_paths
@@ -100,15 +104,17 @@ class Memory:
         observer: Observer | None = None,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
         background: bool = False,
         memory_search: Mapping[str, Any] | None = None,
     ) -> Self:
         """The memory of an agent, by default the configured default agent.
 
-        `background` is for processes that live on: from the first search or session on, one thread keeps the
-        index fresh (see `start`), and searches answer at once from what is there. Such a memory wants to be
-        closed. `memory_search` is a section such as `{"query": {"minScore": 0.2}}` that wins over the
-        configured one.
+        `embedder` takes the place of the configured provider, and `reranker` that of the configured reranking
+        model (see `memlane.rerank.base.Reranker`). `background` is for processes that live on: from the first
+        search or session on, one thread keeps the index fresh (see `start`), and searches answer at once from
+        what is there. Such a memory wants to be closed. `memory_search` is a section such as
+        `{"query": {"minScore": 0.2}}` that wins over the configured one.
 
         Raises ConfigError when the configuration cannot be used, UsageError for an unknown agent.
         """
@@ -123,7 +129,13 @@ class Memory:
         )
         settings = configuration.agent(agent)
         memory = cls(
-            settings, home=home, observer=observer, clock=clock, embedder=embedder, background=background
+            settings,
+            home=home,
+            observer=observer,
+            clock=clock,
+            embedder=embedder,
+            reranker=reranker,
+            background=background,
         )
         for warning in settings.warnings:
             (observer or SilentObserver()).warning(warning)
@@ -344,6 +356,7 @@ class Memory:
             self._choose_provider,
             lambda: self.sync(reason="doctor"),
             self.clock,
+            self._choose_reranker,
         )
         return examine(subject, fix=fix)
 
@@ -398,6 +411,7 @@ class Memory:
             self.settings,
             self.workspace,
             choose=self._choose_provider,
+            choose_reranker=self._choose_reranker,
             observer=self._observer,
             clock=self.clock,
         )
@@ -410,6 +424,12 @@ class Memory:
             return Choice(CheckedEmbedder(self._embedder), (f"{self._embedder.id}: passed in by the host",))
         search = self.settings.memory_search
         return choose_provider(search.provider, search.model)
+
+    @property
+    def _choose_reranker(self) -> Callable[[], Reranker] | None:
+        from .wiring import reranker_choice
+
+        return reranker_choice(self.settings, self._reranker)
 
     def _outlook(self, query: str, sync: bool | None) -> Outlook:
         """How far a search may rely on the index, after what there is to be done first.

@@ -54,6 +54,24 @@ class HashEmbedder:
         return pack(counts) if any(counts) else NoVector("no words")
 
 
+class WordReranker:
+    """A reranking model for whom a passage answers as far as it holds the query's words.
+
+    Deterministic on every machine. Keeps what it is asked, call by call.
+    """
+
+    name = "words"
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[str, ...]]] = []
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """The share of the query's words that each text holds."""
+        self.calls.append((query, tuple(texts)))
+        asked = set(query.lower().split())
+        return [len(asked & set(text.lower().split())) / max(1, len(asked)) for text in texts]
+
+
 class RecordingObserver:
     """An observer that keeps what it is told."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .background import Background
     from .embed.select import Choice
     from .progress import ProgressRelay
+    from .rerank.base import Reranker
     from .values import Pass, SyncReport
 
 
@@ -26,16 +27,20 @@ def builtin_backend(
     workspace: Workspace,
     *,
     choose: Callable[[], Choice],
+    choose_reranker: Callable[[], Reranker] | None,
     observer: Observer,
     clock: Clock,
 ) -> Backend:
-    """The built-in index of an agent. `choose` picks the embedding provider when one is first needed."""
+    """The built-in index of an agent.
+
+    `choose` picks the embedding provider when one is first needed, `choose_reranker` the reranking model.
+    """
     from .backends.builtin import BuiltinBackend, IndexSettings
     from .index.sync import Chunking
     from .search.settings import SearchSettings
 
     search = settings.memory_search
-    hybrid = search.query.hybrid
+    hybrid, rerank = search.query.hybrid, search.query.rerank
     return BuiltinBackend(
         workspace,
         IndexSettings(
@@ -53,16 +58,38 @@ def builtin_backend(
             text_weight=hybrid.text_weight,
             candidate_multiplier=hybrid.candidate_multiplier,
             fusion=hybrid.fusion,
-            rerank=search.query.rerank.enabled,
+            rerank=rerank.enabled,
+            rerank_candidates=rerank.candidates,
+            rerank_seconds=rerank.deadline_ms / 1000,
             mmr=hybrid.mmr.enabled,
             mmr_lambda=hybrid.mmr.lambda_,
             decay=hybrid.temporal_decay.enabled,
             half_life_days=hybrid.temporal_decay.half_life_days,
         ),
         choose=choose,
+        choose_reranker=choose_reranker,
         observer=observer,
         clock=clock,
     )
+
+
+def reranker_choice(settings: AgentSettings, passed: Reranker | None) -> Callable[[], Reranker] | None:
+    """What gives the reranking model, the host's before the configured one; None where there is none.
+
+    Calling it loads the configured model, and raises RerankError when that cannot be used.
+    """
+    rerank = settings.memory_search.query.rerank
+    if not rerank.enabled or (passed is None and rerank.model is None):
+        return None
+
+    def choose() -> Reranker:
+        if passed is not None:
+            return passed
+        from .rerank.cross_encoder import CrossEncoder
+
+        return CrossEncoder(Path(rerank.model or ""))
+
+    return choose
 
 
 def background(

@@ -48,6 +48,16 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
     assert "# MEMORY" in output.getvalue()
 
 
+def test_the_reranking_model_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("MEMLANE_STATE_DIR", str(tmp_path))
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/reranking.md").read_text("utf-8"), re.DOTALL)
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(block, "reranking.md", "exec"), {})
+    assert re.fullmatch(r"(memory/.+|MEMORY)\.md\n", output.getvalue())
+
+
 def test_the_searches_of_the_readme_find_what_it_shows(tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     place = ["--workspace", str(ROOT / "examples/workspace"), "--state-dir", str(tmp_path)]

@@ -27,6 +27,8 @@ from ..index.scrub import note_verification, verification_is_due
 from ..index.sqlite import SqliteStore
 from ..index.store import Space
 from ..index.sync import LAST_PASS, Chunking, Synchronizer
+from ..rerank.base import Reranker
+from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
 from ..values import Filters, Readiness, SearchResult, Status, SyncReport, Value
@@ -70,14 +72,24 @@ class BuiltinBackend:
         search_settings: SearchSettings,
         *,
         choose: Callable[[], Choice],
+        choose_reranker: Callable[[], Reranker] | None = None,
         observer: Observer,
         clock: Clock,
     ) -> None:
-        """`choose` picks the embedding provider; it is called once, when one is first needed."""
+        """`choose` picks the embedding provider; it is called once, when one is first needed.
+
+        So is `choose_reranker`, where there is a reranking model; it may raise RerankError.
+        """
         self._workspace = workspace
         self._settings = settings
         self._search_settings = search_settings
         self._choose = choose
+        self._model = choose_reranker and RerankingModel(
+            choose_reranker,
+            candidates=search_settings.rerank_candidates,
+            seconds=search_settings.rerank_seconds,
+            clock=clock,
+        )
         self._observer = observer
         self._clock = clock
         self._opening = threading.RLock()
@@ -113,6 +125,7 @@ class BuiltinBackend:
             self._search_settings,
             self._clock,
             rater=self._choice.standing_in,
+            model=self._model,
         )
         building = self._synchronizer(store).building()
         return replace(search.run(request, filters), building=building)

@@ -261,9 +261,26 @@ class Rerank(Section, frozen=True):
         bool,
         Meta(
             description="Compare the first candidates with the query piece by piece, by the embedded model; "
-            "a few milliseconds."
+            "a few milliseconds. False leaves out the reranking model below, too."
         ),
     ] = True
+    model: Annotated[
+        Location,
+        Meta(
+            description="A cross-encoder that reads query and passage together: a folder with `model.onnx` "
+            "and `tokenizer.json`. With `pip install 'memlane[rerank]'`. Unset means none."
+        ),
+    ] = None
+    candidates: Annotated[
+        Annotated[int, Meta(ge=1, le=30)],
+        Meta(description="How many of the first passages the model reads; its time grows with them."),
+    ] = 20
+    deadline_ms: Annotated[
+        Amount,
+        Meta(
+            description="Milliseconds after which the order stays as it is without the model; 0 waits for it."
+        ),
+    ] = 250
 
 
 class Query(Section, frozen=True):

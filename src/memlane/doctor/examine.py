@@ -12,6 +12,7 @@ from .indexes import check_cache, check_index
 from .mending import mend
 from .notes import check_workspace
 from .providers import check_provider
+from .reranking import check_reranking
 from .storage import check_storage
 from .subject import Subject
 from .surroundings import check_time, check_watching, check_writers
@@ -29,6 +30,7 @@ _WHEN_ENABLED: dict[str, Check] = {
     "cache": check_cache,
     "index": check_index,
     "provider": check_provider,
+    "reranking": check_reranking,
     "watching": check_watching,
 }
 

@@ -18,7 +18,7 @@ class Finding(Value, frozen=True):
     check: str
     """What it belongs to.
 
-    One of configuration, workspace, time, storage, writers, cache, index, provider, watching.
+    One of configuration, workspace, time, storage, writers, cache, index, provider, reranking, watching.
     """
     severity: Severity
     """`broken`: memory does less than it should. `advice`: worth knowing. `fine`: nothing to do."""

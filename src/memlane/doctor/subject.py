@@ -10,6 +10,7 @@ from ..clock import Clock
 from ..config import AgentSettings
 from ..embed.select import Choice
 from ..index.sync import Chunking
+from ..rerank.base import Reranker
 from ..values import SyncReport, TreeScan, Value
 from ..workspace import Workspace, scan_tree
 
@@ -24,6 +25,8 @@ class Subject(Value, frozen=True):
     sync: Callable[[], SyncReport]
     """Checks the index, builds it again where it is damaged, and brings it up to date."""
     clock: Clock
+    choose_reranker: Callable[[], Reranker] | None = None
+    """Gives the reranking model, where there is one."""
     seconds: float = 20.0
     """How long one check may take."""
 

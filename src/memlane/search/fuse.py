@@ -36,6 +36,9 @@ _NEUTRAL_COVERAGE = 0.4
 _RRF_K = 60
 _LATE_WEIGHT = 1.4
 """How much late interaction counts beside the fused score; 1.0 to 1.8 give the same within a thousandth."""
+_MODEL_WEIGHT = _LATE_WEIGHT
+"""How much a reranking model counts: not measured. Its scores lie further apart than those of late
+interaction, so that with the same weight it mostly decides."""
 _NEARNESS_WEIGHT = 0.8
 """How much it counts that a note is of the time a question speaks of."""
 
@@ -160,9 +163,20 @@ def weighted(keyword: KeywordEvidence | None, vector: VectorEvidence | None, wei
 def strength(fused: float, late: float | None, nearness: float) -> float:
     """All evidence for a candidate together, about 0 to 3: what the order goes by.
 
-    The weights were chosen by leave-one-out over thirteen data sets; see docs/search-quality.md.
+    The weights were chosen by leave-one-out over thirteen data sets; see docs/search-quality.md. A reranking
+    model's evidence is added to it, where one was heard.
     """
     return fused + _LATE_WEIGHT * (late or 0.0) + _NEARNESS_WEIGHT * nearness
+
+
+def model_evidence(reranked: float | None, *, alone: bool) -> float:
+    """What a reranking model's score (0..1) adds to the strength: `weight × (score − ½)`.
+
+    A model in doubt changes nothing, so that the strength keeps its meaning. Where the model is `alone`,
+    without late interaction, it takes its place on the scale: `weight × score`. A passage that it did not
+    read counts like one that it finds no answer, and so passes none that it read.
+    """
+    return _MODEL_WEIGHT * ((reranked or 0.0) - (0.0 if alone else 0.5))
 
 
 def reciprocal_rank(

@@ -2,7 +2,8 @@
 
     query → keyword candidates ┐
             vector candidates  ┴→ fuse → late interaction → time asked for → chance → threshold
-                                 → temporal decay → sort → MMR → top results → snippets
+                                 → reranking model → chance → temporal decay → sort → MMR → top results
+                                 → snippets
 
 Every ranking step is a pure function of its own module; this one asks the store and the embedder, and keeps
 account of what happened to each candidate.
@@ -26,9 +27,10 @@ from .calibrate import MOST, chance, leads
 from .candidate import Candidate
 from .dated import AskedTime, asked_time
 from .decay import age_in_days, decay_factor
-from .fuse import Weights, adapted, carried_by, reciprocal_rank, strength, weighted
+from .fuse import Weights, adapted, carried_by, model_evidence, reciprocal_rank, strength, weighted
 from .legs import KeywordLeg, VectorLeg, complete_cosines, keyword_leg, vector_leg
 from .mmr import distinct_words, diversify
+from .model import ModelScores, RerankingModel
 from .present import Answer, present
 from .rerank import DEPTH, late_interaction
 from .settings import NOISE, SearchRequest, SearchSettings
@@ -50,11 +52,16 @@ class Search:
         clock: Clock,
         *,
         rater: Embedder | None = None,
+        model: RerankingModel | None = None,
     ) -> None:
-        """`rater` is a fast model that finds the line to show where `embedder` is a slow one."""
+        """`rater` is a fast model that finds the line to show where `embedder` is a slow one.
+
+        `model` reads the first passages, where there is one.
+        """
         self._store = store
         self._embedder = embedder
         self._rater = rater or embedder
+        self._model = model
         self._settings = settings
         self._clock = clock
 
@@ -88,7 +95,13 @@ class Search:
         candidates = self._reranked(request.query, candidates, keyword, vector)
         times.lap("rerank")
         candidates = self._scored(candidates, asked, request.query)
-        kept = self._over_threshold(candidates, request.min_score, asked)
+        candidates = self._over_threshold(candidates, request.min_score, asked)
+        heard = self._heard(request.query, candidates)
+        if heard.scores:
+            candidates = _with_query_first(_with_model(candidates, heard.scores), request.query)
+        if self._model is not None:
+            times.lap("model")
+        kept = [candidate for candidate in candidates if candidate.passed_by]
         ranked = sorted(self._decayed(kept), key=lambda candidate: candidate.order)
         times.lap("rank")
         ranked, vanished = _existing(ranked, self._depth(request))
@@ -101,6 +114,7 @@ class Search:
             weights=weights,
             ranked=ranked[: request.max_results],
             periods=asked.periods,
+            warning=heard.warning,
             confidence=max((candidate.score for candidate in candidates), default=0.0),
             totals=SearchTotals(
                 keyword_candidates=len(keyword.evidence),
@@ -170,7 +184,7 @@ class Search:
         return [replace(candidate, late=late.get(candidate.passage.chunk)) for candidate in candidates]
 
     def _scored(self, candidates: Sequence[Candidate], asked: AskedTime, query: str) -> list[Candidate]:
-        """The candidates with their scores, best first."""
+        """The candidates with their scores, best first, by all the evidence but a reranking model's."""
         zone = self._clock.now().tzinfo
         weighed = []
         for candidate in candidates:
@@ -179,21 +193,21 @@ class Search:
             total = strength(candidate.fused, candidate.late, near)
             weighed.append(replace(candidate, nearness=near, strength=total, score=min(total, MOST)))
         weighed.sort(key=lambda candidate: candidate.order)
-        if weighed and weighed[0].late is not None:
-            lead = leads([(candidate.strength, candidate.passage.path) for candidate in weighed])
-            weighed = [
-                replace(candidate, lead=ahead, score=chance(candidate.strength, ahead))
-                for candidate, ahead in zip(weighed, lead, strict=True)
-            ]
-        return [
-            replace(candidate, score=1.0) if _is_query(candidate.passage.text, query) else candidate
-            for candidate in weighed
-        ]
+        if any(candidate.late is not None for candidate in weighed):
+            weighed = _with_chances(weighed)
+        return _with_query_first(weighed, query)
+
+    def _heard(self, query: str, candidates: Sequence[Candidate]) -> ModelScores:
+        """What the reranking model says of the first of those that are good enough."""
+        if self._model is None:
+            return ModelScores()
+        passed = [candidate for candidate in candidates if candidate.passed_by][: self._model.candidates]
+        return self._model.look(query, [candidate.passage.text for candidate in passed])
 
     def _over_threshold(
         self, candidates: Sequence[Candidate], minimum: float, asked: AskedTime
     ) -> list[Candidate]:
-        """Those that at least one leg finds good enough by itself, unless both together say otherwise.
+        """Marks those that at least one leg finds good enough by itself, unless both together say otherwise.
 
         When a rare token settles a query, what the model finds faintly alike is noise beside it. What no leg
         finds good enough may be so by all the evidence together, and what was written on the very day that
@@ -201,16 +215,18 @@ class Search:
         """
         zone = self._clock.now().tzinfo
         enough = minimum / 2 if minimum <= NOISE else minimum
-        kept = []
+        marked = []
         for candidate in candidates:
             leg = carried_by(candidate.keyword, candidate.vector, minimum)
+            passed = ""
             if leg and candidate.fused >= minimum / 2:
-                kept.append(replace(candidate, passed_by=leg))
+                passed = leg
             elif candidate.late is not None and candidate.score >= enough:
-                kept.append(replace(candidate, passed_by="evidence"))
+                passed = "evidence"
             elif asked.said and (day := candidate.day(zone)) and asked.is_day(day):
-                kept.append(replace(candidate, passed_by="day"))
-        return kept
+                passed = "day"
+            marked.append(replace(candidate, passed_by=passed) if passed else candidate)
+        return marked
 
     def _decayed(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         if not self._settings.decay:
@@ -277,6 +293,35 @@ class _Times:
         now = perf_counter()
         self.laps[step] = round(1000 * (now - self._last), 3)
         self._last = now
+
+
+def _with_model(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate]:
+    """The candidates with what a model says of the first of them that passed, best first."""
+    said = iter(scores)
+    alone = all(candidate.late is None for candidate in candidates)
+    weighed = []
+    for candidate in candidates:
+        reranked = next(said, None) if candidate.passed_by else None
+        total = candidate.strength + model_evidence(reranked, alone=alone)
+        weighed.append(replace(candidate, reranked=reranked, strength=total, score=min(total, MOST)))
+    return _with_chances(sorted(weighed, key=lambda candidate: candidate.order))
+
+
+def _with_chances(ranked: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates, given best first, with the chance that each answers as its score."""
+    lead = leads([(candidate.strength, candidate.passage.path) for candidate in ranked])
+    return [
+        replace(candidate, lead=ahead, score=chance(candidate.strength, ahead))
+        for candidate, ahead in zip(ranked, lead, strict=True)
+    ]
+
+
+def _with_query_first(candidates: Sequence[Candidate], query: str) -> list[Candidate]:
+    """The candidates; a text that is the query itself gets the score that is kept for it."""
+    return [
+        replace(candidate, score=1.0) if _is_query(candidate.passage.text, query) else candidate
+        for candidate in candidates
+    ]
 
 
 def _is_query(text: str, query: str) -> bool:

@@ -40,6 +40,8 @@ class Answer(Value, frozen=True):
     confidence: float
     """The score of the best candidate, before age and threshold."""
     totals: SearchTotals
+    warning: str = ""
+    """Which step was left out, and why."""
 
 
 def present(
@@ -54,7 +56,9 @@ def present(
     hits, unshown = _hits(answer, request, _likeness(request.query, answer.vector, embedder, rater))
     generation = store.current_generation()
     space = store.current_space() if answer.vector.answered else None
-    failures = [failure for failure in (answer.keyword.failure, answer.vector.failure) if failure]
+    failures = [
+        failure for failure in (answer.keyword.failure, answer.vector.failure, answer.warning) if failure
+    ]
     return SearchResult(
         hits=hits,
         provider=embedder.id if embedder else "none",

@@ -24,6 +24,10 @@ class SearchSettings(Value, frozen=True):
     fusion: Fusion = "adaptive"
     rerank: bool = True
     """A closer look at the first candidates."""
+    rerank_candidates: int = 20
+    """How many the reranking model looks at, where there is one."""
+    rerank_seconds: float = 0.25
+    """Its deadline; 0 is none."""
     mmr: bool = False
     mmr_lambda: float = 0.7
     decay: bool = False

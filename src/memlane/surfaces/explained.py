@@ -98,7 +98,7 @@ def _step_rows(explanation: Explanation) -> Rows:
         rows["reranking model"] = f"{explanation.reranked:.3f}"
     if explanation.nearness:
         rows["time asked for"] = f"{explanation.nearness:.3f}"
-    if explanation.late is not None:
+    if explanation.late is not None or explanation.reranked is not None:
         ahead = "ahead of" if explanation.lead >= 0 else "behind"
         rows["evidence"] = (
             f"{explanation.strength:.3f} in all, {abs(explanation.lead):.3f} {ahead} other notes"

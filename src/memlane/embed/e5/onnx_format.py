@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _IR_VERSION = 9
-_KINDS = {"float32": 1, "uint8": 2, "int8": 3, "int64": 7}
+_KINDS = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}
 _FLOAT, _INT, _INTS = 1, 2, 7
 """Types of an attribute."""
 
@@ -54,15 +54,19 @@ class GraphWriter:
         output: tuple[str, Sequence[str | int]],
         *,
         operations: Sequence[tuple[str, int]],
+        kind: str = "float32",
     ) -> bytes:
         """The whole model.
 
-        Inputs and output are float32, by name and shape (a named dimension is free); the output's name is
-        that of a node's output. `operations` are the sets of operations in use, by domain and version.
+        Inputs (of a `kind`) and output (float32) are given by name and shape; a named dimension is free. The
+        output's name is that of a node's output. `operations` are the sets of operations in use, by domain
+        and version.
         """
         graph = b"".join(_field(1, node) for node in self._nodes) + _text(2, self._name)
         graph += b"".join(_field(5, constant) for constant in self._constants)
-        graph += b"".join(_field(11, _tensor(*value)) for value in inputs) + _field(12, _tensor(*output))
+        graph += b"".join(_field(11, _tensor(*value, kind)) for value in inputs) + _field(
+            12, _tensor(*output, "float32")
+        )
         imported = b"".join(
             _field(8, _text(1, domain) + _number(2, version)) for domain, version in operations
         )
@@ -96,10 +100,10 @@ def _attribute(name: str, value: Attribute) -> bytes:
     return _text(1, name) + b"".join(_number(8, item) for item in value) + _number(20, _INTS)
 
 
-def _tensor(name: str, shape: Sequence[str | int]) -> bytes:
+def _tensor(name: str, shape: Sequence[str | int], kind: str) -> bytes:
     sizes = (_text(2, size) if isinstance(size, str) else _number(1, size) for size in shape)
     dimensions = b"".join(_field(1, size) for size in sizes)
-    tensor = _number(1, _KINDS["float32"]) + _field(2, dimensions)
+    tensor = _number(1, _KINDS[kind]) + _field(2, dimensions)
     return _text(1, name) + _field(2, _field(1, tensor))
 
 

@@ -1,0 +1,1 @@
+"""Reranking models: a query and a passage read together, which tells more than comparing two vectors."""
