@@ -64,7 +64,7 @@ def present(
         provider=embedder.id if embedder else "none",
         model=embedder.model if embedder else None,
         mode=_mode(answer.keyword, answer.vector),
-        confidence=round(answer.confidence, 4),
+        confidence=answer.confidence,
         partial=bool(generation and not generation.complete) or bool(space and not space.complete),
         warning="; ".join(failures) or None,
         why=_doubt(answer) if hits else _why_empty(answer, request, store, filters.source),
