@@ -15,7 +15,7 @@ from ..errors import ProviderUnavailable
 
 WORD_START = "\u2581"
 _UNKNOWN_SCORE = -20.0
-_WORDS_REMEMBERED = 200_000
+_WORDS_REMEMBERED = 50_000
 _FEW_WORDS = 24
 """Up to this many unknown words are looked up one by one; beyond, the whole vocabulary is loaded (40 ms)."""
 
