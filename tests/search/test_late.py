@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memlane.embed.bundled import packaged_model
-from memlane.embed.likeness import PieceLikeness, pack_pieces, unpack_pieces
+from memlane.embed.likeness import PieceLikeness, pack_pieces, unpack_in_bulk, unpack_pieces
 from memlane.embed.pieces import normal_form
 from memlane.search.late import WINDOW, QueryPieces, best_window, best_windows, weigh_pieces
 
@@ -72,6 +72,12 @@ def test_one_by_one_and_in_bulk_give_the_same(
 def test_packed_pieces_come_back(ids: list[int]) -> None:
     expected = [piece for start in range(0, len(ids), 16) for piece in sorted(ids[start : start + 16])]
     assert unpack_pieces(pack_pieces(ids)) == expected
+
+
+@given(st.lists(st.lists(st.integers(0, 132_943), max_size=40), max_size=5))
+def test_packed_pieces_come_back_in_bulk(passages: list[list[int]]) -> None:
+    packed = [pack_pieces(ids) for ids in passages]
+    assert [one.tolist() for one in unpack_in_bulk(packed)] == [unpack_pieces(one) for one in packed]
 
 
 def test_no_pieces_were_kept() -> None:

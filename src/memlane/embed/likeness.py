@@ -64,6 +64,27 @@ def unpack_pieces(packed: bytes) -> list[int]:
     return pieces
 
 
+def unpack_in_bulk(packed: Sequence[bytes]) -> list[NDArray[np.int64]]:
+    """`unpack_pieces` of many, by numpy."""
+    import numpy as np
+
+    numbers = np.frombuffer(b"".join(packed), np.uint8).astype(np.int64)
+    ends = np.flatnonzero(numbers < 0x80)  # the last byte of each difference
+    starts = np.concatenate(([0], ends[:-1] + 1)) if len(ends) else ends
+    low = numbers & 0x7F
+    differences = low[starts]
+    for place in (1, 2):
+        further = np.flatnonzero(ends - starts >= place)
+        differences[further] |= low[starts[further] + place] << 7 * place
+    borders = np.searchsorted(ends, np.cumsum([len(one) for one in packed]))
+    firsts = np.concatenate(([0], borders[:-1])) if len(borders) else borders
+    begins = np.repeat(firsts, borders - firsts)
+    stretches = begins + (np.arange(len(ends)) - begins) // STRETCH * STRETCH
+    sums = np.concatenate(([0], np.cumsum(differences)))
+    pieces = sums[1:] - sums[stretches]
+    return [pieces[first:last] for first, last in zip(firsts.tolist(), borders.tolist(), strict=True)]
+
+
 class PieceLikeness:
     """Cosines between pieces of the embedded model.
 

@@ -1,7 +1,7 @@
 """What a process that goes on asking keeps of an index in memory: the vectors, and the postings it has used.
 
-A first question is answered from the file alone; one process for one question never pays for more. From the
-second on, vectors lie in one matrix and the postings of each term asked for are kept, which is some five
+A first question is answered from the file alone; one process for one question never pays for more. After it
+vectors lie in one matrix and the postings of each term asked for are kept, which is some five
 times as fast on ten thousand chunks. Both give what the file gives: the same candidates, the same figures, in
 the same order. Whatever is written to the file, by whichever process, is seen by the next question.
 """
@@ -12,6 +12,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import apsw
@@ -30,50 +31,69 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 256 * 2**20
 """Vectors beyond this stay in the file."""
+_ROWS_A_BLOCK = 4096
 _MOST_POSTINGS = 4_000_000
 """Postings kept, at 16 bytes each; those of the terms longest unused go first."""
 _K1, _B, _LEAST_IDF = 1.2, 0.75, 1e-6
 """The constants of FTS5's bm25()."""
 
 
+_Version = tuple[int, str]
+"""Which generation or space, and the revision of the file."""
+
+
 class ResidentIndex:
-    """The parts of one index file that are in memory. Thread-safe."""
+    """The parts of one index file that are in memory. Thread-safe.
+
+    They are read in when two questions in a row find the same state of the file: while it is being written,
+    reading all of it again for every question would take longer than asking it.
+    """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._asked = 0
+        self._met: dict[str, _Version] = {}
+        """The state of the file that the question at hand has met."""
+        self._met_before: dict[str, _Version] = {}
         self._vectors: ResidentVectors | None = None
         self._postings: ResidentPostings | None = None
 
     def asked(self) -> None:
-        """A question has been answered."""
-        self._asked += 1
+        """A question has its candidates."""
+        with self._guard:
+            self._met_before = dict(self._met)
 
     def postings(self, connection: apsw.Connection, generation: int) -> ResidentPostings | None:
         """The full text of a generation as it is now; None while the file is to be asked."""
+        version = generation, revision(connection)
         with self._guard:
-            if not self._asked:
-                return None
-            version = generation, revision(connection)
             if self._postings is None or self._postings.version != version:
+                if not self._rests("postings", version):
+                    return None
                 self._postings = ResidentPostings(connection, version)
+            self._met["postings"] = version
             return self._postings
 
     def vectors(self, connection: apsw.Connection, space: Space) -> ResidentVectors | None:
         """The vectors of a space as they are now; None while the file is to be asked."""
+        version = space.id, revision(connection)
         with self._guard:
-            if not self._asked:
-                return None
-            version = space.id, revision(connection)
             if self._vectors is None or self._vectors.version != version:
+                if not self._rests("vectors", version):
+                    return None
                 self._vectors = ResidentVectors(connection, version, space.dimensions or 0)
+            self._met["vectors"] = version
             return self._vectors if self._vectors.whole else None
+
+    def _rests(self, part: str, version: _Version) -> bool:
+        """Whether the last question met the same state of the file."""
+        self._met[part] = version
+        return self._met_before.get(part) == version
 
 
 class ResidentVectors:
     """All vectors of a space, one row a chunk."""
 
-    def __init__(self, connection: apsw.Connection, version: tuple[int, str], dimensions: int) -> None:
+    def __init__(self, connection: apsw.Connection, version: _Version, dimensions: int) -> None:
         import numpy as np
 
         self.version = version
@@ -83,10 +103,17 @@ class ResidentVectors:
         if 4 * dimensions * count > _MOST_BYTES:
             return
         statement = f"SELECT chunk, vector FROM {table} WHERE length(vector) = ? ORDER BY chunk"  # noqa: S608
-        rows = select(connection, statement, 4 * dimensions)
-        self._chunks = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        packed = b"".join(row[1] for row in rows)
-        self._matrix = np.frombuffer(packed, "<f4").reshape(len(rows), dimensions)
+        self._chunks = np.empty(count, np.int64)
+        self._matrix = np.empty((count, dimensions), "<f4")
+        filled = 0
+        rows = connection.execute(statement, (4 * dimensions,))
+        while block := list(islice(rows, _ROWS_A_BLOCK)):
+            end = filled + len(block)
+            self._chunks[filled:end] = [chunk for chunk, _ in block]
+            packed = np.frombuffer(b"".join(vector for _, vector in block), "<f4")
+            self._matrix[filled:end] = packed.reshape(len(block), dimensions)
+            filled = end
+        self._chunks, self._matrix = self._chunks[:filled], self._matrix[:filled]
         self.whole = True
 
     def nearest(self, query: Vector, limit: int) -> list[VectorCandidate]:
@@ -134,7 +161,7 @@ class _Postings(Value, frozen=True):
 class ResidentPostings:
     """A generation's chunk lengths, and the postings of the terms that were asked for."""
 
-    def __init__(self, connection: apsw.Connection, version: tuple[int, str]) -> None:
+    def __init__(self, connection: apsw.Connection, version: _Version) -> None:
         import numpy as np
 
         self.version = version

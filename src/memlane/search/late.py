@@ -61,7 +61,7 @@ def weigh_pieces(
 
 
 def best_windows(
-    passages: Sequence[Sequence[int]],
+    passages: Sequence[Sequence[int] | NDArray[np.int64]],
     cosines: Callable[[NDArray[np.int64]], NDArray[np.float64]],
     asked: QueryPieces,
 ) -> list[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..embed.bundled import packaged_model
-from ..embed.likeness import PieceLikeness, unpack_pieces
+from ..embed.likeness import PieceLikeness, unpack_in_bulk, unpack_pieces
 from ..embed.pieces import normal_form
 from ..errors import ProviderUnavailable
 from ..index.store import Store
@@ -31,22 +31,18 @@ def late_interaction(
         return {}
     likeness = PieceLikeness(model)
     asked = weigh_pieces(spans, normal_form(query), terms, likeness.weights([piece for piece, _, _ in spans]))
-    passages = {chunk: unpack_pieces(packed) for chunk, packed in store.pieces(chunks).items()}
-    return _scores(likeness, asked, passages)
+    return _scores(likeness, asked, store.pieces(chunks)) if asked.pieces else {}
 
 
-def _scores(
-    likeness: PieceLikeness, asked: QueryPieces, passages: Mapping[int, Sequence[int]]
-) -> dict[int, float]:
-    if not asked.pieces:
-        return {}
+def _scores(likeness: PieceLikeness, asked: QueryPieces, passages: Mapping[int, bytes]) -> dict[int, float]:
+    """Both ways give the very same."""
     if likeness.in_bulk:
-        scores = best_windows(
-            list(passages.values()), lambda pieces: likeness.matrix(asked.pieces, pieces), asked
-        )
-        return dict(zip(passages, (max(0.0, score) for score in scores), strict=True))
-    distinct = sorted(set().union(*passages.values()))
-    cosines = [dict(zip(distinct, row, strict=True)) for row in likeness.cosines(asked.pieces, distinct)]
-    return {
-        chunk: max(0.0, best_window(pieces, cosines, asked.weights)) for chunk, pieces in passages.items()
-    }
+        unpacked = unpack_in_bulk(list(passages.values()))
+        scores = best_windows(unpacked, lambda pieces: likeness.matrix(asked.pieces, pieces), asked)
+    else:
+        pieces = [unpack_pieces(packed) for packed in passages.values()]
+        distinct = sorted(set().union(*pieces))
+        rows = likeness.cosines(asked.pieces, distinct)
+        cosines = [dict(zip(distinct, row, strict=True)) for row in rows]
+        scores = [best_window(one, cosines, asked.weights) for one in pieces]
+    return {chunk: max(0.0, score) for chunk, score in zip(passages, scores, strict=True)}
