@@ -262,7 +262,8 @@ class SearchResult(Value, frozen=True):
     building: Building | None = None
     """Set while a faster model answers in place of the configured one."""
     confidence: float | None = None
-    """The chance that the best passage answers the question, 0..1; None where nothing was searched."""
+    """The chance that the best passage answers the question, 0..1; None where nothing was searched, or by
+    keyword alone: such scores are no chances."""
     warning: str | None = None
     why: Why | None = None
     totals: SearchTotals = field(default_factory=SearchTotals)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,10 @@ from pathlib import Path
 import pytest
 
 from memlane import Memory
+from memlane.embed.bundled import MODEL_FOLDER, StaticModel
+from memlane.index import reader
+from memlane.search import rerank
+from memlane.testing import HashEmbedder
 from memlane.values import SearchResult
 
 Write = Callable[[str, str], Path]
@@ -142,3 +147,29 @@ def test_the_closer_look_can_be_switched_off(open_memory: Open, write: Write) ->
     assert hit.explanation is not None
     assert hit.explanation.late is None
     assert hit.score == hit.explanation.fused
+
+
+def test_keyword_scores_are_no_chances(open_memory: Open, write: Write) -> None:
+    write("memory/a.md", "green tea\n")
+    assert open_memory(provider="none").search("tea").confidence is None
+
+
+@pytest.mark.parametrize("damage", [b"tea\n", b"\xff\xfe\n"])
+def test_a_damaged_model_keeps_nobody_from_searching_by_keyword(
+    open_memory: Open, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
+) -> None:
+    folder = tmp_path / "static"
+    shutil.copytree(MODEL_FOLDER, folder)
+    (folder / "pieces.txt").write_bytes(damage)
+    broken = StaticModel(folder)
+    monkeypatch.setattr(reader, "packaged_model", lambda: broken)
+    monkeypatch.setattr(rerank, "packaged_model", lambda: broken)
+    write("memory/a.md", "green tea\n")
+    memory = open_memory(embedder=HashEmbedder())
+    assert [hit.path for hit in memory.search("tea")] == ["memory/a.md"]
+
+
+def test_a_pasted_page_is_answered_in_time(open_memory: Open, write: Write) -> None:
+    write("memory/a.md", "green tea and a word of the page\n")
+    page = " ".join(f"word{number} of the page on tea" for number in range(5_000))
+    assert open_memory().search(page, min_score=0.0).hits

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from memlane.embed.base import NoVector, cosine, unpack
-from memlane.embed.bundled import MODEL_FOLDER, BundledEmbedder
+from memlane.embed.bundled import MODEL_FOLDER, BundledEmbedder, packaged_model
 from memlane.errors import ProviderUnavailable
+from memlane.index.identity import PIECES_OF
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +117,7 @@ def test_the_identity_names_the_revision(embedder: BundledEmbedder, tmp_path: Pa
     with (folder / "SHA256SUMS").open("a") as file:
         file.write("# another revision\n")
     assert BundledEmbedder(folder).identity != embedder.identity
+
+
+def test_the_index_names_the_model_whose_pieces_it_keeps() -> None:
+    assert packaged_model().revision == PIECES_OF

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -151,3 +152,51 @@ def test_while_the_file_changes_nothing_is_read_into_memory(stores: tuple[Sqlite
         assert len(answers(warm, ["tea"])[1]) == number + 1  # type: ignore[arg-type]
         warm.passages([])
     assert warm._resident._postings is warm._resident._vectors is None
+
+
+def test_many_equal_vectors_are_cut_off_alike(stores: tuple[SqliteStore, SqliteStore]) -> None:
+    cold, warm = stores
+    generation = cold.target_generation("layout")
+    cold.apply(generation, [replaced("a", [f"tea {number}" for number in range(300)])])
+    space = cold.target_space(generation, "model")
+    same, other = pack([1.0, 0.0]), pack([0.6, 0.8])
+    batch = cold.unembedded(space, after=0, limit=300)
+    cold.put_vectors(space, [(one.chunk, same if one.chunk % 3 else other) for one in batch])
+    cold.promote(generation, space)
+    for store in (warm, warm, warm):
+        store.vector_candidates(same, limit=50, filters=Filters())
+        store.passages([])
+    assert warm._resident._vectors is not None
+    expected = cold.vector_candidates(same, limit=50, filters=Filters())
+    assert warm.vector_candidates(same, limit=50, filters=Filters()) == expected
+    assert [one.chunk for one in expected] == sorted(one.chunk for one in expected)
+
+
+def test_an_index_of_the_older_format_goes_on_answering(path: Path) -> None:
+    store = SqliteStore(path)
+    fill(store, replaced("a", ["green tea", "black coffee"]))
+    expected = answers(store, ["tea"])
+    store.close()
+    connection = apsw.Connection(str(path))
+    connection.execute(
+        "DROP TABLE terms_1_places; ALTER TABLE chunks DROP COLUMN pieces; PRAGMA user_version = 1"
+    )
+    connection.close()
+    older = SqliteStore(path)
+    assert warmed(older, ["tea"]) == expected
+    assert older.pieces([1, 2]) == {1: b"", 2: b""}
+    older.close()
+
+
+def test_a_generation_that_an_older_version_made_is_asked_in_the_file(path: Path) -> None:
+    store = SqliteStore(path)
+    fill(store, replaced("a", ["green tea", "black coffee"]))
+    expected = answers(store, ["tea"])
+    connection = apsw.Connection(str(path))
+    connection.execute("DROP TABLE terms_1_places")
+    connection.close()
+    for _ in range(3):
+        store.passages([])
+        assert answers(store, ["tea"]) == expected
+    assert store._resident._postings is None
+    store.close()

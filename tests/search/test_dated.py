@@ -58,3 +58,9 @@ def test_a_question_without_time_says_nothing() -> None:
     time = asked("what does Mira drink?")
     assert not time.said
     assert time.nearness(TODAY) == time.nearness(TODAY - timedelta(days=400)) == 0.0
+
+
+@pytest.mark.parametrize("number", ["4711-12", "0000-00-00", "2026-13", "1850-05-06"])
+def test_other_numbers_are_no_dates(number: str) -> None:
+    time = asked(f"ticket {number} on May 6th")
+    assert time.nearness(date(2023, 5, 6)) == 1.0

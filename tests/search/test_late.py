@@ -91,6 +91,12 @@ def test_the_pieces_of_a_question_weigh_what_its_terms_do() -> None:
     assert asked == QueryPieces((3, 4), (0.75, 0.25))
 
 
+def test_a_piece_that_is_repeated_counts_once_with_all_its_weight() -> None:
+    spans = [(3, 0, 3), (4, 4, 7), (3, 8, 11)]
+    asked = weigh_pieces(spans, "tea mug tea", {"tea": 1.0, "mug": 2.0}, [1.0, 1.0, 1.0])
+    assert asked == QueryPieces((3, 4), (0.5, 0.5))
+
+
 def test_a_question_without_terms_has_no_telling_piece() -> None:
     assert weigh_pieces([(1, 0, 3)], "who", {}, [1.0]) == QueryPieces()
 

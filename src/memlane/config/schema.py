@@ -289,7 +289,10 @@ class Query(Section, frozen=True):
     max_results: Annotated[Count, Meta(description="Results a search gives when it does not say.")] = 6
     min_score: Annotated[
         Share,
-        Meta(description="Below this a hit counts as noise; each way of searching is judged on its own."),
+        Meta(
+            description="Below this a hit counts as noise. Each way of searching is judged by its own score, "
+            "not by the chance that is shown with a result."
+        ),
     ] = 0.35
     hybrid: Annotated[Hybrid, Meta(description="Meaning and keywords together.")] = Hybrid()
     rerank: Annotated[Rerank, Meta(description="A closer look at the first candidates.")] = Rerank()

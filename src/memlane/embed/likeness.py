@@ -142,7 +142,8 @@ class PieceLikeness:
         statement = f"SELECT vec_distance_l2({row}, vec_int8(?2)) FROM json_each(?3)"  # noqa: S608 - a number
 
         def squared_distances(to: bytes) -> list[int]:
-            # Whole numbers far below 2^24: what float32 loses in the root comes back by rounding.
+            # Whole numbers: what float32 loses in the root comes back by rounding, up to 2^22, which two rows
+            # reach only if they point in opposite directions.
             found = connection.execute(statement, (rows, to, places))
             return [round(distance * distance) for (distance,) in found]
 

@@ -118,15 +118,21 @@ class Vocabulary:
 
     def _load(self) -> dict[str, int]:
         if self._ids is None:
-            pieces = self._raw[1:].decode("utf-8").removesuffix("\n").split("\n")
+            try:
+                pieces = self._raw[1:].decode("utf-8").removesuffix("\n").split("\n")
+            except UnicodeDecodeError as error:
+                raise ProviderUnavailable(
+                    f"the embedded model is damaged: its pieces are not UTF-8 ({error.reason})",
+                    hint="reinstall memlane",
+                ) from error
             if len(pieces) != len(self._scores):
                 raise ProviderUnavailable(
                     f"the embedded model is damaged: {len(pieces)} pieces, {len(self._scores)} scores",
                     hint="reinstall memlane",
                 )
             self._longest = max(map(len, pieces))
+            self._strings = pieces  # before the table: whoever finds that one relies on these
             self._ids = dict(zip(pieces, range(len(pieces)), strict=True))
-            self._strings = pieces
         return self._ids
 
     def _viterbi(self, word: str) -> tuple[int, ...]:

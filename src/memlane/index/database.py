@@ -17,7 +17,7 @@ import apsw
 
 from ..disk import create_private, writer_lock
 from ..errors import StoreBusy, StoreCorrupt, StoreError
-from .schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION, TABLES, UPGRADES
+from .schema import APPLICATION_ID, PAGE_SIZE, SCHEMA_VERSION, TABLES, UPGRADES, create_places
 
 _HEADER = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
@@ -310,6 +310,8 @@ class Database:
             # Asked again within the transaction: another process may have been quicker.
             for version in range(int(select_value(connection, "PRAGMA user_version")), SCHEMA_VERSION):
                 connection.execute(UPGRADES[version])
+                for (generation,) in select(connection, "SELECT id FROM generations"):
+                    connection.execute(create_places(generation))
                 connection.execute(f"PRAGMA user_version = {version + 1}")
             connection.execute("COMMIT")
         except BaseException:

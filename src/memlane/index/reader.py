@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from ..disk import wait_past
 from ..embed.bundled import packaged_model
 from ..embed.likeness import pack_pieces
-from ..embed.pieces import Vocabulary
 from ..errors import ProviderUnavailable
 from ..markdown import chunk_document
 from ..values import FileEntry, FileFailure, Source
@@ -120,7 +119,6 @@ def _restat(entry: FileEntry) -> FileEntry | None:
 
 def _chunks(text: str, chunking: Chunking, name: str) -> Iterator[IndexedChunk]:
     """The chunks of a note. Its name is searched with the headings: it often is the day, or the topic."""
-    vocabulary = _vocabulary()
     for chunk in chunk_document(text, tokens=chunking.tokens, overlap=chunking.overlap):
         yield IndexedChunk(
             start_line=chunk.start_line,
@@ -130,13 +128,13 @@ def _chunks(text: str, chunking: Chunking, name: str) -> Iterator[IndexedChunk]:
             digest=text_digest(chunk.embedding_text),
             heading_terms=" ".join(analyze(f"{name}\n{chunk.heading}")),
             body_terms=" ".join(analyze(chunk.text)),
-            pieces=pack_pieces(vocabulary.encode(chunk.text)) if vocabulary else b"",
+            pieces=_pieces(chunk.text),
         )
 
 
-def _vocabulary() -> Vocabulary | None:
-    """The embedded model's vocabulary; None where its files are damaged, of which the provider tells."""
+def _pieces(text: str) -> bytes:
+    """The packed pieces of a text; none where the embedded model is damaged, of which the provider tells."""
     try:
-        return packaged_model().vocabulary
+        return pack_pieces(packaged_model().vocabulary.encode(text))
     except ProviderUnavailable:
-        return None
+        return b""

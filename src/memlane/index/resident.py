@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _MOST_BYTES = 256 * 2**20
 """Vectors beyond this stay in the file."""
 _ROWS_A_BLOCK = 4096
+_FLOAT32_NOISE = 1e-5
 _MOST_POSTINGS = 4_000_000
 """Postings kept, at 16 bytes each; those of the terms longest unused go first."""
 _K1, _B, _LEAST_IDF = 1.2, 0.75, 1e-6
@@ -67,7 +68,7 @@ class ResidentIndex:
         version = generation, revision(connection)
         with self._guard:
             if self._postings is None or self._postings.version != version:
-                if not self._rests("postings", version):
+                if not self._rests("postings", version) or not _has_places(connection, generation):
                     return None
                 self._postings = ResidentPostings(connection, version)
             self._met["postings"] = version
@@ -124,7 +125,8 @@ class ResidentVectors:
             return []
         scores = self._matrix @ np.frombuffer(query, "<f4")
         proposed = min(limit + SLACK, len(scores))
-        rows = np.argpartition(-scores, proposed - 1)[:proposed]
+        bound = -np.partition(-scores, proposed - 1)[proposed - 1]
+        rows = np.flatnonzero(scores >= bound - _FLOAT32_NOISE)  # all that are equal at the edge
         cosines = self._exact(query, rows)
         best = np.lexsort((self._chunks[rows], -cosines))[:limit]
         return [VectorCandidate(int(self._chunks[rows[at]]), float(cosines[at])) for at in best]
@@ -236,6 +238,12 @@ class ResidentPostings:
         saturation = counts * (_K1 + 1) / (counts + self._norms[rows])
         odds = (self.count - len(rows) + 0.5) / (len(rows) + 0.5)
         return _Postings(rows, saturation, max(math.log(odds), _LEAST_IDF))
+
+
+def _has_places(connection: apsw.Connection, generation: int) -> bool:
+    """Whether a generation has the table of places: an older version that is still running makes none."""
+    name = f"{schema.terms_table(generation)}_places"
+    return bool(select(connection, "SELECT 1 FROM sqlite_schema WHERE name = ?", name))
 
 
 def _sum_of_varints(packed: bytes) -> int:

@@ -60,9 +60,14 @@ def create_terms(generation: int, tokenizer: str) -> str:
     return (
         f"CREATE VIRTUAL TABLE {name} USING fts5(heading, body, content='', contentless_delete=1,"
         f' tokenize="{quoted}");'
-        f"CREATE VIRTUAL TABLE {name}_words USING fts5vocab({name}, row);"
-        f"CREATE VIRTUAL TABLE {name}_places USING fts5vocab({name}, instance);"
+        f"CREATE VIRTUAL TABLE {name}_words USING fts5vocab({name}, row);{create_places(generation)}"
     )
+
+
+def create_places(generation: int) -> str:
+    """The statement that makes the table which tells where in a generation's full text each term stands."""
+    name = terms_table(generation)
+    return f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_places USING fts5vocab({name}, instance);"
 
 
 def create_vectors(space: int) -> str:

@@ -42,6 +42,11 @@ class Candidate(Value, frozen=True):
         return -self.score, -self.strength, passage.path, passage.start_line, passage.chunk
 
     @property
+    def note(self) -> str:
+        """Which note it is of."""
+        return f"{self.passage.source}:{self.passage.path}"
+
+    @property
     def citation(self) -> str:
         """`path#Lstart-Lend`, or `path#Lstart`."""
         passage = self.passage

@@ -11,7 +11,7 @@ from ..index.dates import day_terms
 from ..values import Value
 from .when import Period, nearness, periods
 
-_WITH_YEAR = re.compile(r"\d{4}-\d\d(?:-\d\d)?", re.ASCII)
+_WITH_YEAR = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?")
 _DAY = re.compile(r"(?:\d{4}|-)-\d\d-\d\d", re.ASCII)
 _OF_ANY_YEAR = re.compile(r"--\d\d(?:-\d\d)?", re.ASCII)
 

@@ -53,11 +53,12 @@ def weigh_pieces(
         weight * max((told for first, last, told in places if first < end and last > start), default=0.0)
         for (_, start, end), weight in zip(spans, model_weights, strict=True)
     ]
-    total = sum(weights)
-    telling = [
-        (piece, weight / total) for (piece, _, _), weight in zip(spans, weights, strict=True) if weight
-    ]
-    return QueryPieces(tuple(piece for piece, _ in telling), tuple(weight for _, weight in telling))
+    told: dict[int, float] = {}
+    for (piece, _, _), weight in zip(spans, weights, strict=True):
+        told[piece] = told.get(piece, 0.0) + weight
+    total = sum(told.values())
+    telling = {piece: weight / total for piece, weight in told.items() if weight}
+    return QueryPieces(tuple(telling), tuple(telling.values()))
 
 
 def best_windows(

@@ -37,7 +37,7 @@ from .settings import NOISE, SearchRequest, SearchSettings
 
 _POOL_RESULTS = 25
 """Candidate lists are as deep as if at least this many results were wanted, so that asking for fewer gives
-the first of the same."""
+the first of the same; who asks for more has deeper lists, whose order may differ."""
 _DEEPEST_POOL = 4096
 
 
@@ -115,7 +115,7 @@ class Search:
             ranked=ranked[: request.max_results],
             periods=asked.periods,
             warning=heard.warning,
-            confidence=max((candidate.score for candidate in candidates), default=0.0),
+            confidence=_confidence(candidates),
             totals=SearchTotals(
                 keyword_candidates=len(keyword.evidence),
                 vector_candidates=sum(evidence.rank is not None for evidence in vector.evidence.values()),
@@ -309,11 +309,18 @@ def _with_model(candidates: Sequence[Candidate], scores: Sequence[float]) -> lis
 
 def _with_chances(ranked: Sequence[Candidate]) -> list[Candidate]:
     """The candidates, given best first, with the chance that each answers as its score."""
-    lead = leads([(candidate.strength, candidate.passage.path) for candidate in ranked])
+    lead = leads([(candidate.strength, candidate.note) for candidate in ranked])
     return [
         replace(candidate, lead=ahead, score=chance(candidate.strength, ahead))
         for candidate, ahead in zip(ranked, lead, strict=True)
     ]
+
+
+def _confidence(candidates: Sequence[Candidate]) -> float | None:
+    """The best chance; None where scores are no chances, because nothing was compared piece by piece."""
+    if candidates and all(candidate.late is None for candidate in candidates):
+        return None
+    return max((candidate.score for candidate in candidates), default=0.0)
 
 
 def _with_query_first(candidates: Sequence[Candidate], query: str) -> list[Candidate]:
@@ -326,7 +333,7 @@ def _with_query_first(candidates: Sequence[Candidate], query: str) -> list[Candi
 
 def _is_query(text: str, query: str) -> bool:
     """Whether a text is the query, but for white space."""
-    return text.startswith(query.lstrip()[:1]) and text.split() == query.split()
+    return text.lstrip().startswith(query.lstrip()[:1]) and text.split() == query.split()
 
 
 def _existing(ranked: Sequence[Candidate], depth: int) -> tuple[list[Candidate], int]:

@@ -37,8 +37,8 @@ class Answer(Value, frozen=True):
     ranked: Sequence[Candidate]
     """The candidates to show, best first."""
     periods: Sequence[Period]
-    confidence: float
-    """The score of the best candidate, before age and threshold."""
+    confidence: float | None
+    """The best chance, before age and threshold; None where scores are no chances."""
     totals: SearchTotals
     warning: str = ""
     """Which step was left out, and why."""
@@ -144,7 +144,7 @@ def _matched_terms(candidate: Candidate, keyword: KeywordLeg) -> tuple[str, ...]
 
 def _doubt(answer: Answer) -> Why | None:
     """What to say when there are results, but hardly an answer among them."""
-    if answer.confidence >= DOUBTFUL:
+    if answer.confidence is None or answer.confidence >= DOUBTFUL:
         return None
     return Why(
         "nothing_relevant", "nothing in the notes seems to answer this; these are the nearest passages"
@@ -169,10 +169,10 @@ def _why_empty(answer: Answer, request: SearchRequest, store: Store, source: Sou
     return Why("no_match", "nothing in the notes matches the query")
 
 
-def _too_weak(count: int, minimum: float, confidence: float) -> Why:
+def _too_weak(count: int, minimum: float, confidence: float | None) -> Why:
     passages = f"{count} {'passage' if count == 1 else 'passages'}"
     details = {"dropped": count}
-    if minimum <= NOISE and confidence < DOUBTFUL:
+    if minimum <= NOISE and confidence is not None and confidence < DOUBTFUL:
         return Why(
             "nothing_relevant",
             f"nothing in the notes answers this; {passages} came near, but too weakly to be more than chance",

@@ -16,14 +16,19 @@ DEPTH = 30
 measured: 10 do two thirds of the good, 60 nothing more."""
 
 
+_LONGEST_QUERY = 2_000
+"""Characters of a query that are compared: a pasted page says with its first lines what it is about."""
+
+
 def late_interaction(
     store: Store, query: str, terms: Mapping[str, float], chunks: Sequence[int]
 ) -> dict[int, float]:
     """How well each chunk's best window answers the query, 0..1.
 
-    `terms` are the query's terms with their weights. Empty where the query has no piece that tells something,
-    or the embedded model's files are damaged. Raises StoreError.
+    `terms` are the query's terms with their weights. Chunks without pieces are left out. Empty where the
+    query has no piece that tells something, or the embedded model's files are damaged. Raises StoreError.
     """
+    query = query[:_LONGEST_QUERY]
     try:
         model = packaged_model()
         spans = model.vocabulary.spans(query)
@@ -31,7 +36,8 @@ def late_interaction(
         return {}
     likeness = PieceLikeness(model)
     asked = weigh_pieces(spans, normal_form(query), terms, likeness.weights([piece for piece, _, _ in spans]))
-    return _scores(likeness, asked, store.pieces(chunks)) if asked.pieces else {}
+    passages = {chunk: packed for chunk, packed in store.pieces(chunks).items() if packed}
+    return _scores(likeness, asked, passages) if asked.pieces and passages else {}
 
 
 def _scores(likeness: PieceLikeness, asked: QueryPieces, passages: Mapping[int, bytes]) -> dict[int, float]:
