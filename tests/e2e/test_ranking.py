@@ -173,3 +173,11 @@ def test_a_pasted_page_is_answered_in_time(open_memory: Open, write: Write) -> N
     write("memory/a.md", "green tea and a word of the page\n")
     page = " ".join(f"word{number} of the page on tea" for number in range(5_000))
     assert open_memory().search(page, min_score=0.0).hits
+
+
+def test_a_long_query_is_read_by_its_beginning(open_memory: Open, write: Write) -> None:
+    write("memory/a.md", "green tea\n")
+    write("memory/b.md", "zither\n")
+    memory = open_memory()
+    asked = "green tea " * 800
+    assert places(memory.search(asked + "zither " * 100_000)) == places(memory.search(asked))

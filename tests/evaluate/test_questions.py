@@ -162,3 +162,10 @@ def test_reaching_a_place() -> None:
     assert not lines.reached_by("b.md", 3, 5)
     assert Target("a.md").reached_by("a.md", 90, 99)
     assert [str(Target("a", *span)) for span in ((None, None), (3, 3), (3, 5))] == ["a", "a#L3", "a#L3-L5"]
+
+
+def test_a_row_that_was_cut_short_is_no_question_without_an_answer(tmp_path: Path) -> None:
+    file = tmp_path / "asked.csv"
+    file.write_text("question,path\nwhere is the key?\n", "utf-8")
+    with pytest.raises(UsageError, match=r"line 2: 1 cells under 2 columns"):
+        read_questions(file)

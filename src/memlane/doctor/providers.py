@@ -15,7 +15,11 @@ def check_provider(subject: Subject) -> Iterator[Finding]:
     """Embed one word. The check's own time limit covers a provider that never answers."""
     choice = subject.choose()
     if choice.failure:
-        yield broken("provider", choice.failure, "set memorySearch.provider to one that can be used")
+        yield broken(
+            "provider",
+            choice.failure,
+            "do what it says, or set memorySearch.provider and model to what can be used",
+        )
         return
     embedder = choice.embedder
     if embedder is None:

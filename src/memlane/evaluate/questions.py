@@ -181,6 +181,11 @@ def _row(columns: list[str], row: list[str]) -> object:
         return BadQuestion(
             f"{len(row)} cells under {len(columns)} columns", hint="put quotes around a cell with a separator"
         )
+    if len(row) < len(columns):
+        return BadQuestion(
+            f"{len(row)} cells under {len(columns)} columns",
+            hint="leave a cell empty, but keep its separator, where nothing should be found",
+        )
     cells = {column: cell.strip() for column, cell in zip(columns, row, strict=False) if cell.strip()}
     record: dict[str, object] = dict(cells)
     if not {"path", "expected"} & set(columns):

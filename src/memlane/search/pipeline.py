@@ -39,6 +39,8 @@ _POOL_RESULTS = 25
 """Candidate lists are as deep as if at least this many results were wanted, so that asking for fewer gives
 the first of the same; who asks for more has deeper lists, whose order may differ."""
 _DEEPEST_POOL = 4096
+_LONGEST_QUERY = 8_000
+"""Characters of a query that are read: a pasted page says with its first lines what it is about."""
 
 
 class Search:
@@ -67,6 +69,7 @@ class Search:
 
     def run(self, request: SearchRequest, filters: Filters) -> SearchResult:
         """The ranked answer to a request. An empty one says why. Raises StoreCorrupt on a damaged index."""
+        request = replace(request, query=request.query.strip()[:_LONGEST_QUERY])
         generation = self._store.current_generation()
         result = self._answer(request, filters)
         if self._store.current_generation() != generation:
