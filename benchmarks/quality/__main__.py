@@ -18,6 +18,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import memlane
+from memlane.search.settings import DOUBTFUL
 
 from .configurations import CONFIGURATIONS, MODELS, USUAL, described, model_changes, section
 from .report import measure_set
@@ -160,7 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--folds", action="store_true", help="add the spread over five folds")
     parser.add_argument("--no-cuts", action="store_true", help="no rows for kinds and languages")
     parser.add_argument(
-        "--low-confidence", type=float, default=0.04, help="below this an answer counts as none"
+        "--low-confidence", type=float, default=DOUBTFUL, help="below this an answer counts as none"
     )
     return parser
 

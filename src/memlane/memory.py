@@ -314,19 +314,23 @@ class Memory:
         self,
         questions: Sequence[Question],
         *,
-        low_confidence: float = 0.04,
+        low_confidence: float | None = None,
         sync: bool = True,
     ) -> Evaluation:
         """How well the memory answers questions whose answers are known, and why it misses what it misses.
 
         `memlane.evaluate.read_questions` reads them from a file, `memlane.evaluate.compare` compares two
         evaluations. For a question without an answer, finding nothing is right, and so is an answer with a
-        confidence below `low_confidence`. `sync` says whether to look for changed notes first.
+        confidence below `low_confidence`: by default, the one below which a search itself doubts. `sync` says
+        whether to look for changed notes first.
 
         Raises UsageError without questions and where memory search is disabled, otherwise as `search`.
         """
         from .evaluate import evaluate
+        from .search.settings import DOUBTFUL
 
+        if low_confidence is None:
+            low_confidence = DOUBTFUL
         if not self.settings.enabled:
             raise UsageError(f"Memory search disabled. {self.settings.disabled_reason}".strip())
         if not 0 <= low_confidence <= 1:

@@ -20,7 +20,7 @@ class HashEmbedder:
     max_input_tokens = 8192
     worth_caching = True
     unrelated_cosine = 0.0
-    say = 1.0
+    relative_weight = 1.0
 
     def __init__(self, dimensions: int = 64, *, model: str = "words") -> None:
         self.model = model

@@ -61,7 +61,6 @@ def warmed(store: SqliteStore, terms: list[str], limit: int = 5) -> tuple[object
     """What a store answers that has been asked often enough to keep things in memory."""
     first = answers(store, terms, limit)
     for _ in range(2):
-        store.passages([])
         assert answers(store, terms, limit) == first
     assert store._resident._postings is not None
     assert store._resident._vectors is not None or not first[2]
@@ -113,7 +112,6 @@ def test_what_is_written_by_itself_is_seen(stores: tuple[SqliteStore, SqliteStor
     fill(warm, replaced("a", ["green tea"]))
     for _ in range(2):
         assert warm.term_frequencies(["tea"]) == ([1], 1)
-        warm.passages([])
     fill(warm, replaced("b", ["tea again"]), seed=3)
     assert warm.term_frequencies(["tea"]) == ([2], 2)
 
@@ -150,7 +148,6 @@ def test_while_the_file_changes_nothing_is_read_into_memory(stores: tuple[Sqlite
     for number in range(4):
         fill(cold, replaced(f"n{number}", [f"tea {number}"]), seed=number)
         assert len(answers(warm, ["tea"])[1]) == number + 1  # type: ignore[arg-type]
-        warm.passages([])
     assert warm._resident._postings is warm._resident._vectors is None
 
 
@@ -165,7 +162,6 @@ def test_many_equal_vectors_are_cut_off_alike(stores: tuple[SqliteStore, SqliteS
     cold.promote(generation, space)
     for store in (warm, warm, warm):
         store.vector_candidates(same, limit=50, filters=Filters())
-        store.passages([])
     assert warm._resident._vectors is not None
     expected = cold.vector_candidates(same, limit=50, filters=Filters())
     assert warm.vector_candidates(same, limit=50, filters=Filters()) == expected
@@ -196,7 +192,6 @@ def test_a_generation_that_an_older_version_made_is_asked_in_the_file(path: Path
     connection.execute("DROP TABLE terms_1_places")
     connection.close()
     for _ in range(3):
-        store.passages([])
         assert answers(store, ["tea"]) == expected
     assert store._resident._postings is None
     store.close()

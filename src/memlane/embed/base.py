@@ -73,7 +73,7 @@ class Embedder(Protocol):
         ...
 
     @property
-    def say(self) -> float:
+    def relative_weight(self) -> float:
         """How much the cosines of this model count beside those of the embedded static one, which count 1."""
         ...
 
@@ -135,7 +135,7 @@ class CheckedEmbedder:
         self.max_input_tokens = inner.max_input_tokens
         self.worth_caching = inner.worth_caching
         self.unrelated_cosine = inner.unrelated_cosine
-        self.say = inner.say
+        self.relative_weight = inner.relative_weight
 
     @property
     def dimensions(self) -> int | None:

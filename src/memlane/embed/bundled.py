@@ -115,7 +115,7 @@ class BundledEmbedder:
     max_input_tokens = 1_000_000
     worth_caching = False
     unrelated_cosine = _UNRELATED_COSINE
-    say = 1.0
+    relative_weight = 1.0
 
     def __init__(self, folder: Path | None = None) -> None:
         """`folder` holds the model's files; those of the package unless given."""

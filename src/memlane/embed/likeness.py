@@ -121,11 +121,10 @@ class PieceLikeness:
         return found
 
     def cosines(self, query: Sequence[int], passages: Sequence[int]) -> list[list[float]]:
-        """The very same as lists, without numpy where that can be."""
-        connection = None if self.in_bulk else self._vector_database()
+        """The very same as lists, without numpy. Only where it is not `in_bulk`."""
+        connection = self._vector_database()
         if connection is None:
-            found: list[list[float]] = self.matrix(query, passages).tolist()
-            return found
+            raise RuntimeError("sqlite-vec cannot be loaded")
         return self._by_sqlite(connection, query, passages)
 
     def _row(self, piece: int) -> memoryview:

@@ -10,15 +10,13 @@ from time import perf_counter
 from typing import Protocol
 
 from ..errors import UsageError
+from ..search.settings import DOUBTFUL
 from ..values import Hit, SearchResult, Source, Status
 from ..workspace import Workspace, glob_expression, scan_tree
 from .measures import DEPTH, mean_measures, measured, percentile
 from .questions import Question, Target
 from .reasons import Deeper, Notes, reaching
 from .results import Abstention, Evaluation, Miss, Outcome
-
-LOW_CONFIDENCE = 0.04
-"""An answer that is less sure than this counts as having found nothing."""
 
 
 class SearchedMemory(Protocol):
@@ -54,7 +52,7 @@ def evaluate(
     memory: SearchedMemory,
     questions: Sequence[Question],
     *,
-    low_confidence: float = LOW_CONFIDENCE,
+    low_confidence: float = DOUBTFUL,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
     """How well a memory, as it is indexed now, answers the questions.

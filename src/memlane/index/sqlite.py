@@ -12,7 +12,18 @@ from ..embed.base import NoVector, Vector, dimensions_of
 from ..values import FileFailure, Filters, Source, StoreStatistics
 from . import candidates, schema
 from .analyze import TOKENIZER
-from .database import Database, Row, select, select_row, select_value
+from .database import Database, select, select_row, select_value
+from .generations import (
+    CHUNKS_OF,
+    as_generation,
+    as_space,
+    count_chunks,
+    current_generation,
+    current_space,
+    drop_generation,
+    is_settled,
+    mark_settled,
+)
 from .resident import ResidentIndex
 from .store import (
     FileChange,
@@ -30,8 +41,6 @@ from .write import FileWriter
 
 if TYPE_CHECKING:
     from .integrity import Defect
-
-_CHUNKS_OF = "chunks c JOIN files f ON f.id = c.file WHERE f.generation = ?"
 
 
 class SqliteStore:
@@ -67,53 +76,58 @@ class SqliteStore:
     def current_generation(self) -> Generation | None:
         """The generation that answers queries; None on a fresh store."""
         with self._database.reading() as connection:
-            return _current_generation(connection)
+            return current_generation(connection)
 
     def current_space(self) -> Space | None:
         """The vectors that answer queries; None when there are none yet."""
         with self._database.reading() as connection:
-            return _current_space(connection)
+            return current_space(connection)
 
     def keyword_candidates(
         self, terms: Sequence[str], *, limit: int, filters: Filters
     ) -> list[KeywordCandidate]:
         """The chunks that match any of the terms, best BM25 first."""
         with self._database.reading() as connection:
-            generation = _current_generation(connection)
+            generation = current_generation(connection)
             if generation is None or not terms:
                 return []
-            if filters == Filters() and (known := self._resident.postings(connection, generation.id)):
-                return known.matching(connection, terms, limit)
+            if filters == Filters():
+                known = self._resident.postings(connection, generation.id, call="keyword_candidates")
+                if known is not None:
+                    return known.matching(connection, terms, limit)
             return candidates.matching(connection, generation.id, terms, filters=filters, limit=limit)
 
     def term_frequencies(self, terms: Sequence[str]) -> tuple[list[int], int]:
         """In how many chunks each term occurs, and how many chunks there are."""
         with self._database.reading() as connection:
-            generation = _current_generation(connection)
+            generation = current_generation(connection)
             if generation is None:
                 return [0] * len(terms), 0
-            if known := self._resident.postings(connection, generation.id):
+            known = self._resident.postings(connection, generation.id, call="term_frequencies")
+            if known is not None:
                 return known.frequencies(connection, terms), known.count
             counts = candidates.document_frequencies(connection, generation.id, terms)
-            return counts, _count_chunks(connection, generation.id)
+            return counts, count_chunks(connection, generation.id)
 
     def vector_candidates(self, query: Vector, *, limit: int, filters: Filters) -> list[VectorCandidate]:
         """The chunks of the current space nearest to the query, best first, ties by id."""
         with self._database.reading() as connection:
-            space = _current_space(connection)
+            space = current_space(connection)
             if space is None or self._engine is None or space.dimensions != dimensions_of(query):
                 return []
-            if filters == Filters() and (known := self._resident.vectors(connection, space)):
-                return known.nearest(query, limit)
+            if filters == Filters():
+                known = self._resident.vectors(connection, space, call="vector_candidates")
+                if known is not None:
+                    return known.nearest(query, limit)
             return candidates.nearest(connection, self._engine, space.id, query, filters=filters, limit=limit)
 
     def cosines(self, query: Vector, chunks: Sequence[int]) -> dict[int, float]:
         """The cosine of these chunks with the query, where they have a vector."""
         with self._database.reading() as connection:
-            space = _current_space(connection)
+            space = current_space(connection)
             if space is None or space.dimensions != dimensions_of(query) or not chunks:
                 return {}
-            if known := self._resident.vectors(connection, space):
+            if known := self._resident.vectors(connection, space, call="cosines"):
                 return known.cosines(query, chunks)
             return exact_cosines(query, candidates.stored_vectors(connection, space.id, chunks))
 
@@ -124,14 +138,13 @@ class SqliteStore:
 
     def passages(self, chunks: Sequence[int]) -> dict[int, Passage]:
         """The stored chunks with these ids; ids that are gone are left out."""
-        self._resident.asked()  # the candidates of a question are there
         with self._database.reading() as connection:
             return candidates.stored_passages(connection, chunks)
 
     def statistics(self) -> StoreStatistics:
         """Counts of what answers queries."""
         with self._database.reading() as connection:
-            generation = _current_generation(connection)
+            generation = current_generation(connection)
             current = generation.id if generation else None
             by_source: dict[str, int] = dict(
                 select(
@@ -146,8 +159,8 @@ class SqliteStore:
                 "SELECT path, failure FROM files WHERE generation = ? AND failure IS NOT NULL ORDER BY path",
                 current,
             )
-            chunks = _count_chunks(connection, current)
-            space = _current_space(connection)
+            chunks = count_chunks(connection, current)
+            space = current_space(connection)
             vectors, without = (0, 0) if space is None else candidates.count_vectors(connection, space.id)
         files = (self.path, Path(f"{self.path}-wal"))
         return StoreStatistics(
@@ -169,7 +182,7 @@ class SqliteStore:
                 generation.id,
                 identity,
             )
-        return _space(row) if row else None
+        return as_space(row) if row else None
 
     def has_leftovers(self, *, keep: Sequence[str] = ()) -> bool:
         """Whether a build was left unfinished, or something replaced was not dropped."""
@@ -201,18 +214,18 @@ class SqliteStore:
                     layout,
                 )
             if row:
-                return _generation(row)
+                return as_generation(row)
         with self._database.writing() as connection:
             for (leftover,) in select(connection, "SELECT id FROM generations WHERE NOT current"):
-                _drop_generation(connection, leftover)
-            first = _current_generation(connection) is None
+                drop_generation(connection, leftover)
+            first = current_generation(connection) is None
             (row,) = select(
                 connection,
                 "INSERT INTO generations (layout, current, complete) VALUES (?, ?, 0) RETURNING *",
                 layout,
                 first,
             )
-            generation = _generation(row)
+            generation = as_generation(row)
             connection.execute(schema.create_terms(generation.id, TOKENIZER))
         return generation
 
@@ -234,7 +247,7 @@ class SqliteStore:
             ):
                 if other not in keep:
                     connection.execute(schema.drop_space(leftover))
-            first = generation.current and not behind and _current_space(connection) is None
+            first = generation.current and not behind and current_space(connection) is None
             (row,) = select(
                 connection,
                 "INSERT INTO spaces (generation, identity, current, complete) VALUES (?, ?, ?, 0)"
@@ -243,7 +256,7 @@ class SqliteStore:
                 identity,
                 first,
             )
-            space = _space(row)
+            space = as_space(row)
             connection.execute(schema.create_vectors(space.id))
         return space
 
@@ -274,7 +287,7 @@ class SqliteStore:
         with self._database.reading() as connection:
             rows = select(
                 connection,
-                f"SELECT c.id, c.digest, c.heading, c.text FROM {_CHUNKS_OF} AND c.id > ? AND c.id NOT IN"  # noqa: S608
+                f"SELECT c.id, c.digest, c.heading, c.text FROM {CHUNKS_OF} AND c.id > ? AND c.id NOT IN"  # noqa: S608
                 f" (SELECT chunk FROM {schema.vectors_table(space.id)}) ORDER BY c.id LIMIT ?",
                 space.generation,
                 after,
@@ -288,7 +301,7 @@ class SqliteStore:
             return int(
                 select_value(
                     connection,
-                    f"SELECT count(*) FROM {_CHUNKS_OF} AND c.id NOT IN"  # noqa: S608
+                    f"SELECT count(*) FROM {CHUNKS_OF} AND c.id NOT IN"  # noqa: S608
                     f" (SELECT chunk FROM {schema.vectors_table(space.id)})",
                     space.generation,
                 )
@@ -335,23 +348,23 @@ class SqliteStore:
                 generation.id,
                 space.id,
             )
-            settled = _is_settled(connection, "generations", generation.id) and (
-                space is None or _is_settled(connection, "spaces", space.id)
+            settled = is_settled(connection, "generations", generation.id) and (
+                space is None or is_settled(connection, "spaces", space.id)
             )
         changed = [other for other, identity, current in others or () if current or identity not in keep]
         if settled and not old_generations and not changed:
             return
         with self._database.writing() as connection:
             for (other,) in old_generations:
-                _drop_generation(connection, other)
-            _mark_settled(connection, "generations", generation.id)
+                drop_generation(connection, other)
+            mark_settled(connection, "generations", generation.id)
             for other, identity, _ in others or ():
                 if identity in keep:
                     connection.execute("UPDATE spaces SET current = 0 WHERE id = ?", (other,))
                 else:
                     connection.execute(schema.drop_space(other))
             if space is not None:
-                _mark_settled(connection, "spaces", space.id)
+                mark_settled(connection, "spaces", space.id)
 
     def put_note(self, key: str, value: str) -> None:
         """Keep a small fact beside the index."""
@@ -385,39 +398,3 @@ class SqliteStore:
             self._engine, self.vector_problem = engine, problem
         connection.create_scalar_function("matches_path", candidates.matches_path, 2, deterministic=True)
         connection.register_fts5_function("evidence", candidates.evidence)
-
-
-def _current_generation(connection: apsw.Connection) -> Generation | None:
-    row = select_row(connection, "SELECT * FROM generations WHERE current")
-    return _generation(row) if row else None
-
-
-def _current_space(connection: apsw.Connection) -> Space | None:
-    row = select_row(connection, "SELECT * FROM spaces WHERE current")
-    return _space(row) if row else None
-
-
-def _count_chunks(connection: apsw.Connection, generation: int | None) -> int:
-    return int(select_value(connection, f"SELECT count(*) FROM {_CHUNKS_OF}", generation))  # noqa: S608
-
-
-def _is_settled(connection: apsw.Connection, table: str, row: int) -> bool:
-    return bool(select_value(connection, f"SELECT current AND complete FROM {table} WHERE id = ?", row))  # noqa: S608
-
-
-def _mark_settled(connection: apsw.Connection, table: str, row: int) -> None:
-    connection.execute(f"UPDATE {table} SET current = 1, complete = 1 WHERE id = ?", (row,))  # noqa: S608
-
-
-def _drop_generation(connection: apsw.Connection, generation: int) -> None:
-    for (space,) in select(connection, "SELECT id FROM spaces WHERE generation = ?", generation):
-        connection.execute(schema.drop_space(space))
-    connection.execute(schema.drop_generation(generation))
-
-
-def _generation(row: Row) -> Generation:
-    return Generation(row[0], row[1], bool(row[2]), bool(row[3]))
-
-
-def _space(row: Row) -> Space:
-    return Space(row[0], row[1], row[2], row[3], bool(row[4]), bool(row[5]))

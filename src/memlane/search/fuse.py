@@ -35,12 +35,14 @@ _NEUTRAL_COVERAGE = 0.4
 """The coverage at which the configured weights hold as they are."""
 _RRF_K = 60
 _LATE_WEIGHT = 1.4
-"""How much late interaction counts beside the fused score; 1.0 to 1.8 give the same within a thousandth."""
+"""How much late interaction counts beside the fused score; from 1.0 to 3.0 the mean of recall@5 and MRR stays
+within .0015."""
 _MODEL_WEIGHT = _LATE_WEIGHT
 """How much a reranking model counts: not measured. Its scores lie further apart than those of late
 interaction, so that with the same weight it mostly decides."""
 _NEARNESS_WEIGHT = 0.8
-"""How much it counts that a note is of the time a question speaks of."""
+"""How much it counts that a note is of the time a question speaks of. On diaries 0.8 and 1.2 put one question
+of 26 further up than 0.4 does; dialogues do not tell them apart."""
 
 
 class KeywordEvidence(Value, frozen=True):
@@ -119,15 +121,15 @@ def vector_score(cosine: float, unrelated: float) -> float:
     return _saturated(min(max(0.0, (cosine - unrelated) / (1.0 - unrelated)), 1.0), _COSINE_SCALE)
 
 
-def adapted(weights: Weights, keyword_coverage: float, say: float = 1.0) -> Weights:
+def adapted(weights: Weights, keyword_coverage: float, relative_weight: float = 1.0) -> Weights:
     """The weights for a query whose best keyword hits hold this share of its term weight.
 
     When the words of the query stand in a passage, they tell more than any model; when they do not, chance
     matches tell nothing. The log odds of the configured weights move in proportion to the coverage, so
-    that a weight of 0 or 1 stays. `say` is how much the model's vectors count beside those of the embedded
-    static one, for which the default weights hold.
+    that a weight of 0 or 1 stays. `relative_weight` is how much the model's vectors count beside those of
+    the embedded static one, for which the default weights hold.
     """
-    vector = weights.vector * say
+    vector = weights.vector * relative_weight
     text = weights.text * math.exp(_SHIFT * (keyword_coverage - _NEUTRAL_COVERAGE))
     total = vector + text
     return Weights(vector=vector / total, text=text / total)
@@ -163,8 +165,7 @@ def weighted(keyword: KeywordEvidence | None, vector: VectorEvidence | None, wei
 def strength(fused: float, late: float | None, nearness: float) -> float:
     """All evidence for a candidate together, about 0 to 3: what the order goes by.
 
-    The weights were chosen by leave-one-out over thirteen data sets; see docs/search-quality.md. A reranking
-    model's evidence is added to it, where one was heard.
+    The weights lie on plateaus that were found by measurement on thirteen sets (docs/search-quality.md).
     """
     return fused + _LATE_WEIGHT * (late or 0.0) + _NEARNESS_WEIGHT * nearness
 

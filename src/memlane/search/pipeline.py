@@ -156,7 +156,8 @@ class Search:
         configured = Weights(self._settings.vector_weight, self._settings.text_weight)
         if self._settings.fusion != "adaptive":
             return configured
-        return adapted(configured, keyword.coverage, self._embedder.say if self._embedder else 1.0)
+        relative = self._embedder.relative_weight if self._embedder else 1.0
+        return adapted(configured, keyword.coverage, relative)
 
     def _fused(self, keyword: KeywordLeg, vector: VectorLeg, weights: Weights) -> list[Candidate]:
         """Every candidate of either leg, best first."""
@@ -320,8 +321,8 @@ def _with_chances(ranked: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _confidence(candidates: Sequence[Candidate]) -> float | None:
-    """The best chance; None where scores are no chances, because nothing was compared piece by piece."""
-    if candidates and all(candidate.late is None for candidate in candidates):
+    """The best chance; None where scores are no chances, because nobody took a closer look."""
+    if candidates and all(candidate.late is None is candidate.reranked for candidate in candidates):
         return None
     return max((candidate.score for candidate in candidates), default=0.0)
 

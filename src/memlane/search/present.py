@@ -13,7 +13,7 @@ from ..values import Filters, Hit, Mode, SearchResult, SearchTotals, Source, Val
 from .candidate import Candidate
 from .fuse import Weights
 from .legs import KeywordLeg, VectorLeg
-from .settings import NOISE, SearchRequest
+from .settings import DOUBTFUL, NOISE, SearchRequest
 from .snippet import cut_snippet, find_matches
 from .when import Period
 
@@ -22,10 +22,6 @@ _RATED_RESULTS = 6
 word, so some ten milliseconds for a full chunk."""
 _TOTAL_CHARACTERS = 40_000
 """What all snippets of an answer may add up to."""
-DOUBTFUL = 0.04
-"""Below this chance the best passage is said to be no answer: so it is for half of the questions about other
-things, and for one of two hundred and fifty whose answer stands first.
-"""
 
 
 class Answer(Value, frozen=True):

@@ -13,9 +13,7 @@ from .late import QueryPieces, best_window, best_windows, weigh_pieces
 
 DEPTH = 30
 """How many candidates are looked at. Fixed, so that asking for fewer results gives the first of the same;
-measured: 10 do two thirds of the good, 60 nothing more."""
-
-
+measured: 10 do four fifths of the good that 60 do, 30 all but a thirtieth."""
 _LONGEST_QUERY = 2_000
 """Characters of a query that are compared: a pasted page says with its first lines what it is about."""
 

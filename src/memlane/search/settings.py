@@ -8,9 +8,11 @@ from ..values import Value
 
 Fusion = Literal["adaptive", "weighted", "rrf"]
 
-
 NOISE = 0.35
 """A minimum score above this is a wish for certainty, not a guard against noise."""
+DOUBTFUL = 0.04
+"""Below this chance the best passage is said to be no answer: so it is for half of the questions about other
+things, and for one of two hundred and fifty whose answer stands first."""
 
 
 class SearchSettings(Value, frozen=True):

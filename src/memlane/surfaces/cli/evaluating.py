@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...errors import UsageError
+from ...search.settings import DOUBTFUL
 from ...tools import value_json
 from ...wiring import read_configuration
 from .options import Place, harmless, memory_options, print_json, print_text
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--low-confidence",
     type=click.FloatRange(0, 1),
-    default=0.04,
+    default=DOUBTFUL,
     show_default=True,
     help="An answer less sure than this counts as having found nothing.",
 )
