@@ -181,3 +181,24 @@ def test_a_long_query_is_read_by_its_beginning(open_memory: Open, write: Write) 
     memory = open_memory()
     asked = "green tea " * 800
     assert places(memory.search(asked + "zither " * 100_000)) == places(memory.search(asked))
+
+
+def test_an_empty_answer_speaks_of_notes_that_could_not_be_read(
+    notes: Path, open_memory: Open, write: Write
+) -> None:
+    write("memory/a.md", "green tea\n")
+    (notes / "memory/bad.md").write_bytes(b"penguin skis \xff\xfe\n")
+    why = open_memory(provider="none").search("penguin").why
+    assert why is not None
+    assert why.message == "nothing in the notes matches the query; 1 note could not be read (memlane status)"
+    assert why.details == {"unread": 1}
+
+
+def test_an_empty_answer_speaks_of_filters(open_memory: Open, write: Write) -> None:
+    write("memory/a.md", "green tea\n")
+    why = open_memory(provider="none").search("tea", path="memory/b*").why
+    assert why is not None
+    assert (why.code, why.message) == (
+        "no_match",
+        "nothing in the notes that the filters leave matches the query",
+    )

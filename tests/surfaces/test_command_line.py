@@ -376,3 +376,22 @@ def test_several_processes_at_once_all_answer(environment: dict[str, str], write
         assert b"Traceback" not in errors
         assert b"locked" not in errors
         assert output
+
+
+def test_results_that_are_hardly_an_answer_say_so(run: Run, write: Write) -> None:
+    for name in "abcdef":
+        write(f"memory/{name}.md", f"the neighbour called about the fence {name}\n")
+    done = run("search", "how many moons does the planet of the fence have", "--min-score", "0")
+    assert done.stdout.rstrip().endswith(
+        "note: nothing in the notes seems to answer this; these are the nearest passages"
+    )
+
+
+def test_a_warning_is_printed_once(run: Run, write: Write, tmp_path: Path) -> None:
+    write("memory/a.md", "green tea\n")
+    config = tmp_path / "openai.json5"
+    config.write_text("{agents: {defaults: {memorySearch: {provider: 'openai'}}}}", "utf-8")
+    done = run("search", "tea", "--config", str(config))
+    assert done.returncode == 0
+    warning = "the provider openai: not available yet in this version; keyword search only"
+    assert (done.stdout + done.stderr).count(warning) == 1

@@ -162,7 +162,7 @@ class BuiltinBackend:
                 return "empty"
             if generation.complete:
                 return "complete"
-            return "partial" if store.statistics().chunks else "empty"
+            return "partial" if store.chunk_count() else "empty"
 
         return self._recovering(look)
 

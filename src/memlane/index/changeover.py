@@ -64,7 +64,7 @@ class Changeover:
         if generation is None or (space and space.identity == self._identity and space.complete):
             return None
         target = self._store.find_space(generation, self._identity)
-        total = self._store.statistics().chunks
+        total = self._store.chunk_count()
         missing = self._store.unembedded_count(target) if target else total
         return Building(self._wanted.model, total - missing, total)
 
@@ -97,7 +97,7 @@ class Changeover:
 
     def _answers(self, target: Space, missing: int) -> bool:
         """Whether the wanted model's vectors answer queries, and may go on with what they lack."""
-        return target.current and _TOLERATED_SHARE * missing <= self._store.statistics().chunks
+        return target.current and _TOLERATED_SHARE * missing <= self._store.chunk_count()
 
     def _stand_in(self, generation: Generation) -> FillCount:
         """Let the fast model answer. If it cannot, keywords do."""

@@ -141,6 +141,12 @@ class SqliteStore:
         with self._database.reading() as connection:
             return candidates.stored_passages(connection, chunks)
 
+    def chunk_count(self) -> int:
+        """How many chunks answer queries: cheap, where `statistics` looks at every vector."""
+        with self._database.reading() as connection:
+            generation = current_generation(connection)
+            return count_chunks(connection, generation.id) if generation else 0
+
     def statistics(self) -> StoreStatistics:
         """Counts of what answers queries."""
         with self._database.reading() as connection:

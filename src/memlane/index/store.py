@@ -200,6 +200,10 @@ class Store(Protocol):
         """The stored chunks with these ids; ids that are gone are left out."""
         ...
 
+    def chunk_count(self) -> int:
+        """How many chunks answer queries: cheap, where `statistics` looks at every vector."""
+        ...
+
     def statistics(self) -> StoreStatistics:
         """Counts of what answers queries."""
         ...

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ..embed.base import Embedder, NoVector
 from ..index.store import Store
 from ..index.vectors import exact_cosines
-from ..values import Filters, Hit, Mode, SearchResult, SearchTotals, Source, Value, Why
+from ..values import Filters, Hit, Mode, SearchResult, SearchTotals, Value, Why
 from .candidate import Candidate
 from .fuse import Weights
 from .legs import KeywordLeg, VectorLeg
@@ -63,7 +63,7 @@ def present(
         confidence=answer.confidence,
         partial=bool(generation and not generation.complete) or bool(space and not space.complete),
         warning="; ".join(failures) or None,
-        why=_doubt(answer) if hits else _why_empty(answer, request, store, filters.source),
+        why=_doubt(answer) if hits else _why_empty(answer, request, store, filters),
         totals=replace(
             answer.totals,
             dropped_by_size=unshown,
@@ -147,12 +147,23 @@ def _doubt(answer: Answer) -> Why | None:
     )
 
 
-def _why_empty(answer: Answer, request: SearchRequest, store: Store, source: Source | None) -> Why:
+def _why_empty(answer: Answer, request: SearchRequest, store: Store, filters: Filters) -> Why:
     statistics = store.statistics()
+    source = filters.source
     if not statistics.chunks:
         return Why("nothing_indexed", "nothing is indexed yet; memlane index reads the notes")
     if source and not statistics.by_source.get(source):
         return Why("nothing_indexed", f"nothing of the source {source} is indexed")
+    why = _why_no_hit(answer, request, filters)
+    if failed := len(statistics.failed):
+        unread = "1 note" if failed == 1 else f"{failed} notes"
+        details = {**why.details, "unread": failed}
+        return Why(why.code, f"{why.message}; {unread} could not be read (memlane status)", details)
+    return why
+
+
+def _why_no_hit(answer: Answer, request: SearchRequest, filters: Filters) -> Why:
+    """Why nothing that is indexed is an answer."""
     keyword, vector, totals = answer.keyword, answer.vector, answer.totals
     if totals.dropped_missing_file:
         return Why("file_gone", "the notes that matched are no longer there; memlane index catches up")
@@ -162,7 +173,8 @@ def _why_empty(answer: Answer, request: SearchRequest, store: Store, source: Sou
         return Why("provider_failed", f"the search failed: {keyword.failure}")
     if vector.failure:
         return Why("provider_failed", f"no word matched, and search by meaning failed: {vector.failure}")
-    return Why("no_match", "nothing in the notes matches the query")
+    left = " that the filters leave" if filters != Filters(curated=filters.curated) else ""
+    return Why("no_match", f"nothing in the notes{left} matches the query")
 
 
 def _too_weak(count: int, minimum: float, confidence: float | None) -> Why:

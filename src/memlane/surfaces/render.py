@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import click
@@ -32,6 +33,8 @@ class TerminalObserver:
         self._wanted = progress
         self._progress: Progress | None = None
         self._tasks: dict[Stage, TaskID] = {}
+        self.told: list[str] = []
+        """The warnings printed so far."""
 
     def progress(self, stage: Stage, done: int, total: int) -> None:
         """Move the bar of a stage; it goes away when all of it is done."""
@@ -47,6 +50,7 @@ class TerminalObserver:
     def warning(self, message: str) -> None:
         """Print a warning."""
         self._stop()
+        self.told.append(message)
         click.echo(f"warning: {message}", err=True)
 
     def _start(self) -> Progress:
@@ -72,15 +76,24 @@ class TerminalObserver:
             self._tasks.clear()
 
 
-def result_text(result: SearchResult, *, colour: bool, explained_at: datetime | None = None) -> str:
+def result_text(
+    result: SearchResult,
+    *,
+    colour: bool,
+    explained_at: datetime | None = None,
+    told: Collection[str] = (),
+) -> str:
     """Search results for reading: score, place, snippet with the matched terms emphasised.
 
-    `explained_at`, the present moment, adds what happened to the candidates of the query.
+    `explained_at`, the present moment, adds what happened to the candidates of the query. `told` are warnings
+    that need no repeating.
     """
     blocks = [_hit_text(hit, colour=colour) for hit in result.hits]
     if not result.hits:
         blocks.append(_nothing(result))
-    notes = [f"warning: {result.warning}"] if result.warning else []
+    notes = [f"warning: {result.warning}"] if result.warning and result.warning not in told else []
+    if result.hits and result.why:
+        notes.append(f"note: {result.why.message}")
     if result.stale and not result.warning:
         notes.append("note: newer changes are not in these results yet")
     if result.building:
@@ -247,9 +260,8 @@ def _nothing(result: SearchResult) -> str:
         return "No matches."
     if result.why.code == "disabled":
         return result.why.message
-    if result.why.code == "no_match":
-        return "No matches. Try other words, or fewer."
-    return f"No matches: {result.why.message}."
+    advice = " Try other words, or fewer." if result.why.code == "no_match" else ""
+    return f"No matches: {result.why.message}.{advice}"
 
 
 def _building_text(building: Building, answering: str | None) -> str:

@@ -36,6 +36,7 @@ class Place(Value, frozen=True):
         workspace: str | Path | None = None,
         config: str | None = None,
         memory_search: Mapping[str, Any] | None = None,
+        observer: TerminalObserver | None = None,
     ) -> Memory:
         """Open the memory of an agent; what is not given is as the command line says."""
         return Memory.open(
@@ -44,8 +45,12 @@ class Place(Value, frozen=True):
             config=config or self.config,
             state_dir=self.state_dir,
             memory_search=memory_search,
-            observer=TerminalObserver(progress=sys.stderr.isatty() and not self.as_json),
+            observer=observer or self.observer(),
         )
+
+    def observer(self) -> TerminalObserver:
+        """Shows progress and warnings on standard error, as the command's output allows."""
+        return TerminalObserver(progress=sys.stderr.isatty() and not self.as_json)
 
     def agents(self) -> tuple[str, ...]:
         """The agent named on the command line, else every configured one."""

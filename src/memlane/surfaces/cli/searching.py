@@ -39,7 +39,8 @@ def search_command(
     wanted = query if query_option is None else query_option
     if wanted is None:
         raise UsageError("there is no query", hint="memlane search 'what did we decide about the router?'")
-    with place.open() as memory:
+    observer = place.observer()
+    with place.open(observer=observer) as memory:
         result = memory.search(
             wanted,
             max_results=max_results,
@@ -57,4 +58,4 @@ def search_command(
     from ..render import result_text
 
     now = memory.clock.now() if explain else None
-    print_text(result_text(result, colour=wants_colour(), explained_at=now))
+    print_text(result_text(result, colour=wants_colour(), explained_at=now, told=observer.told))
