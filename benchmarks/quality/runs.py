@@ -127,7 +127,7 @@ def _ask(out: LaidOut, workspace: str, stores: Path, settings: dict[str, Any], r
                     query["qid"],
                     is_answerable(query),
                     empty=not result.hits,
-                    confidence=getattr(result, "confidence", None),
+                    confidence=result.confidence,
                     score=result.hits[0].score if result.hits else 0.0,
                 )
             )

@@ -1,4 +1,8 @@
-"""`python -m benchmarks.speed [--notes 1000]`: what a user waits for, in medians over runs."""
+"""What a user waits for, in medians over runs.
+
+`python -m benchmarks.speed [--notes 1000]` on made-up notes; `--eval FOLDER` asks real questions of ten
+thousand real chunks in a living process instead.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--notes", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--eval", type=Path, help="folder with data sets (see benchmarks.quality)")
     options = parser.parse_args()
+    if options.eval is not None:
+        real_questions(options.eval)
+        return
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     with tempfile.TemporaryDirectory(prefix="memlane-speed-") as folder:
         workspace, state = Path(folder, "notes"), Path(folder, "state")
@@ -75,6 +83,37 @@ def main() -> None:
         )
         show("memlane get", *timed([*PROGRAM, "get", "memory/2023-01-01.md", *place], options.runs))
         in_process(workspace, state)
+
+
+def real_questions(folder: Path, *, questions: int = 200) -> None:
+    """Warm searches of a living process: 200 questions of two data sets, over the notes of both."""
+    from random import Random
+
+    from benchmarks.quality.sets import EvaluationData
+
+    data = EvaluationData(folder)
+    asked: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="memlane-speed-") as made:
+        workspace = Path(made, "notes")
+        for name, layout in (("beam-100k", "daily"), ("til-simonw", "files")):
+            place = Path(made, name)
+            data.materialize.materialize(str(folder / name), str(place), layout, pool=True)
+            rows = data.materialize.read_jsonl(str(place / "queries.jsonl"))
+            asked += [row["query"] for row in rows]
+            shutil.copytree(place, workspace / "memory" / name, ignore=shutil.ignore_patterns("*.jsonl"))
+        Random(3).shuffle(asked)
+        with Memory.open(workspace=workspace, state_dir=Path(made, "state"), environ={}) as memory:
+            memory.sync()
+            for query in asked[:3]:
+                memory.search(query, sync=False)
+            times = sorted(
+                _milliseconds(lambda q=query: memory.search(q, sync=False)) for query in asked[:questions]
+            )
+            chunks = memory.status().statistics.chunks
+            print(
+                f"{platform.machine()}, {os.cpu_count()} cores (load {os.getloadavg()[0]:.1f}), {chunks} chunks"
+            )
+            print(f"search, p50 {median(times):.1f} ms, p95 {times[int(len(times) * 0.95)]:.1f} ms")
 
 
 def in_process(workspace: Path, state: Path) -> None:

@@ -336,6 +336,7 @@ class Memory:
         if not 0 <= low_confidence <= 1:
             raise UsageError(f"low_confidence must lie between 0 and 1, not {low_confidence}")
         trouble = ""
+        trouble = ""
         if sync:
             report = self.sync(reason="evaluation")
             trouble = "" if report.complete else report.warning or "another process is indexing"

@@ -36,22 +36,13 @@ def builtin_backend(
     `choose` picks the embedding provider when one is first needed, `choose_reranker` the reranking model.
     """
     from .backends.builtin import BuiltinBackend, IndexSettings
-    from .index.sync import Chunking
     from .search.settings import SearchSettings
 
     search = settings.memory_search
     hybrid, rerank = search.query.hybrid, search.query.rerank
     return BuiltinBackend(
         workspace,
-        IndexSettings(
-            agent=settings.agent_id,
-            store_path=settings.store_path,
-            vector_extension=search.store.vector.enabled,
-            extension_path=Path(extension) if (extension := search.store.vector.extension_path) else None,
-            chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
-            cache_enabled=search.cache.enabled,
-            cache_entries=search.cache.max_entries,
-        ),
+        IndexSettings.of(settings),
         SearchSettings(
             hybrid=hybrid.enabled,
             vector_weight=hybrid.vector_weight,

@@ -228,3 +228,15 @@ def test_an_address_given_with_the_call_gets_no_key_of_another_host(notes: Path,
         opened(baseUrl="https://b.example/v1")
     opened(baseUrl="https://a.example/v2").close()
     opened(baseUrl="https://b.example/v1", apiKey="sk-2").close()
+
+
+def test_the_index_is_asked_as_it_is_when_no_look_at_the_notes_is_wanted(
+    write: Write, open_memory: Open
+) -> None:
+    write("memory/a.md", "the lighthouse keeper is Ines\n")
+    memory = open_memory()
+    memory.sync()
+    write("memory/b.md", "the harbour master is Ferran\n")
+    asked = [Question("harbour master", (Target("memory/b.md"),))]
+    assert memory.evaluate(asked, sync=False).found == 0
+    assert memory.evaluate(asked).found == 1

@@ -3,21 +3,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from memlane.surfaces.explained import explanation_text, totals_text
-from memlane.values import Explanation, Hit, SearchResult, SearchTotals, Value
+from memlane.values import Explanation, Hit, SearchResult, SearchTotals
 
 NOON = datetime(2026, 2, 10, 12, tzinfo=UTC)
 
 
-class Step(Value, frozen=True):
-    name: str
-    value: float | None
-    note: str = ""
-
-
 class Richer(Explanation, frozen=True):
-    """What an explanation may become: named steps, and a field that nobody here knows."""
+    """What an explanation may become."""
 
-    steps: tuple[Step, ...] = ()
     title_bonus: float | None = None
 
 
@@ -53,18 +46,10 @@ def test_what_did_not_touch_the_result_has_no_row() -> None:
     assert found["threshold"].strip() == "0.35, not passed"
 
 
-def test_steps_and_fields_nobody_here_knows_are_shown() -> None:
-    found = rows(
-        Richer(
-            steps=(Step("rerank", 0.81, "from place 3"), Step("decay", 0.5), Step("date_match", None, "May")),
-            title_bonus=0.1,
-            decay=0.9,
-        )
-    )
-    assert found["rerank"].strip() == "0.810, from place 3"
-    assert found["date match"].strip() == "May"
+def test_fields_nobody_here_knows_are_shown() -> None:
+    found = rows(Richer(title_bonus=0.1, decay=0.9))
     assert found["title bonus"].strip() == "0.100"
-    assert found["decay"].strip() == "× 0.900"  # said in words already
+    assert found["decay"].strip() == "× 0.900"
 
 
 def test_no_explanation_is_no_text() -> None:

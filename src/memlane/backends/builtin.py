@@ -15,6 +15,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from ..clock import Clock
+from ..config import AgentSettings
 from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder
 from ..embed.cache import EmbeddingCache, NoCache
@@ -55,6 +56,21 @@ class IndexSettings(Value, frozen=True):
     chunking: Chunking = field(default_factory=Chunking)
     cache_enabled: bool = True
     cache_entries: int = 50_000
+
+    @classmethod
+    def of(cls, settings: AgentSettings) -> IndexSettings:
+        """As an agent's settings say."""
+        search = settings.memory_search
+        extension = search.store.vector.extension_path
+        return cls(
+            agent=settings.agent_id,
+            store_path=settings.store_path,
+            vector_extension=search.store.vector.enabled,
+            extension_path=Path(extension) if extension else None,
+            chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
+            cache_enabled=search.cache.enabled,
+            cache_entries=search.cache.max_entries,
+        )
 
     @property
     def cache_path(self) -> Path:

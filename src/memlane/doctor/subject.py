@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from ..backends.builtin import IndexSettings
 from ..clock import Clock
 from ..config import AgentSettings
 from ..embed.select import Choice
-from ..index.sync import Chunking
 from ..rerank.base import Reranker
 from ..values import SyncReport, TreeScan, Value
 from ..workspace import Workspace, scan_tree
@@ -35,26 +36,16 @@ class Subject(Value, frozen=True):
         """Where the index is kept: beside a file of another program when one stands at its path."""
         from ..index.database import is_foreign
 
-        search = self.settings.memory_search
-        path = self.settings.store_path
-        if is_foreign(path):
-            path = path.with_name(f"{path.stem}.memlane.sqlite")
-        extension = search.store.vector.extension_path
-        return IndexSettings(
-            agent=self.settings.agent_id,
-            store_path=path,
-            vector_extension=search.store.vector.enabled,
-            extension_path=Path(extension) if extension else None,
-            chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
-            cache_enabled=search.cache.enabled,
-            cache_entries=search.cache.max_entries,
-        )
+        configured = IndexSettings.of(self.settings)
+        path = configured.store_path
+        if not is_foreign(path):
+            return configured
+        return replace(configured, store_path=path.with_name(f"{path.stem}.memlane.sqlite"))
 
     @property
     def cache_path(self) -> Path:
         """Where the embedding cache is kept; it never moves beside another program's file."""
-        path = self.settings.store_path
-        return path.with_name(f"{path.stem}.embeddings.sqlite")
+        return IndexSettings.of(self.settings).cache_path
 
     def own_files(self) -> list[Path]:
         """The files that Memlane has made for this agent, those set aside included."""

@@ -127,7 +127,7 @@ def _outcome(
     milliseconds: float,
     low_confidence: float,
 ) -> Outcome:
-    confidence = getattr(answer, "confidence", None)
+    confidence = answer.confidence
     ranks = [reaching(answer, target) for target in located]
     return Outcome(
         number=question.number,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from ..values import Explanation, Hit, SearchResult, SearchTotals
 
@@ -25,7 +24,7 @@ _TOLD = frozenset(
         *("vector_rank", "vector_raw", "vector_score"),
         *("vector_weight", "text_weight", "fused", "threshold", "passed_by"),
         *("late", "reranked", "nearness", "strength", "lead"),
-        *("age_days", "decay", "mmr_penalty", "mmr_against", "steps"),
+        *("age_days", "decay", "mmr_penalty", "mmr_against"),
     )
 )
 """The fields of an explanation that have a row in words."""
@@ -37,8 +36,6 @@ def explanation_text(hit: Hit) -> str:
     if explanation is None:
         return ""
     rows = {**_leg_rows(explanation), **_step_rows(explanation)}
-    for step in getattr(explanation, "steps", ()):
-        rows.setdefault(_words(step.name), _step_text(step))
     for name in explanation.__struct_fields__:
         value = getattr(explanation, name)
         if name not in _TOLD and not _is_blank(value):
@@ -116,22 +113,16 @@ def _step_rows(explanation: Explanation) -> Rows:
     return rows
 
 
-def _step_text(step: Any) -> str:  # noqa: ANN401 - anything with a name, a value and a note
-    value, note = getattr(step, "value", None), getattr(step, "note", "")
-    return ", ".join(part for part in ("" if value is None else _shown(value), note) if part)
-
-
 def _search_text(result: SearchResult) -> str:
     model = f" ({result.model})" if result.model else ""
-    sure = getattr(result, "confidence", None)
-    confidence = "" if sure is None else f", confidence {sure:.2f}"
+    confidence = "" if result.confidence is None else f", confidence {result.confidence:.2f}"
     return f"{result.mode}, provider {result.provider}{model}{confidence}"
 
 
 def _index_text(totals: SearchTotals, now: datetime) -> str:
     if totals.generation is None:
         return "none yet"
-    return f"generation {totals.generation}{_age_text(getattr(totals, 'last_sync', None), now)}"
+    return f"generation {totals.generation}{_age_text(totals.last_sync, now)}"
 
 
 def _age_text(moment: str | None, now: datetime) -> str:
