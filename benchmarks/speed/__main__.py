@@ -110,9 +110,8 @@ def real_questions(folder: Path, *, questions: int = 200) -> None:
                 _milliseconds(lambda q=query: memory.search(q, sync=False)) for query in asked[:questions]
             )
             chunks = memory.status().statistics.chunks
-            print(
-                f"{platform.machine()}, {os.cpu_count()} cores (load {os.getloadavg()[0]:.1f}), {chunks} chunks"
-            )
+            load = os.getloadavg()[0]
+            print(f"{platform.machine()}, {os.cpu_count()} cores (load {load:.1f}), {chunks} chunks")
             print(f"search, p50 {median(times):.1f} ms, p95 {times[int(len(times) * 0.95)]:.1f} ms")
 
 
