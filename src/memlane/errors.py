@@ -9,7 +9,8 @@
     │   ├── StoreCorrupt          the index file is damaged; it can be rebuilt
     │   └── StoreBusy             another process is writing
     ├── EmbeddingError            a provider failed                               exit 1
-    │   └── ProviderUnavailable   a provider cannot be used at all (set-up)
+    │   ├── ProviderUnavailable   a provider cannot be used at all (set-up)
+    │   └── QuotaExhausted        a provider takes no more for now, and may say until when
     ├── Interrupted               work was ended on request; what is done is kept  exit 130
     └── RerankError               a reranking model failed; searches do without   exit 1
 
@@ -19,7 +20,11 @@ the border where they arise.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 
 class MemlaneError(Exception):
@@ -93,15 +98,46 @@ class StoreBusy(StoreError):  # noqa: N818
 
 
 class EmbeddingError(MemlaneError):
-    """An embedding provider failed."""
+    """An embedding provider failed.
+
+    Attributes:
+        made: what the failed call had made before, by the position of its input: `Vector | NoVector`.
+    """
 
     code = "embedding"
+
+    def __init__(
+        self, message: str, *, hint: str = "", made: Mapping[int, Any] = MappingProxyType({})
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.made = made
 
 
 class ProviderUnavailable(EmbeddingError):  # noqa: N818
     """A provider cannot be used at all: not installed, no key, missing or damaged files."""
 
     code = "provider_unavailable"
+
+
+class QuotaExhausted(EmbeddingError):  # noqa: N818
+    """A provider takes no more for now: a limit of requests, tokens or money is used up.
+
+    Attributes:
+        retry_at: when it may be asked again, an aware datetime; None where the provider does not say.
+    """
+
+    code = "quota"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_at: datetime | None = None,
+        hint: str = "",
+        made: Mapping[int, Any] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(message, hint=hint, made=made)
+        self.retry_at = retry_at
 
 
 class Interrupted(MemlaneError):  # noqa: N818

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from .embed.base import NoVector, Vector, pack
+from .embed.base import Input, NoVector, Vector, pack, texts_of
 from .events import Stage
 
 
@@ -17,7 +17,10 @@ class HashEmbedder:
 
     id = "hash"
     max_batch_items = 64
+    max_batch_tokens = 1_000_000
     max_input_tokens = 8192
+    max_in_flight = 1
+    takes_media = False
     worth_caching = True
     unrelated_cosine = 0.0
     relative_weight = 1.0
@@ -38,13 +41,17 @@ class HashEmbedder:
         self.queries.append(text)
         return self._embed(text)
 
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector | NoVector]:
-        """The documents' vectors."""
+    def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
+        """The documents' vectors. Raises ValueError for media."""
+        texts = texts_of(inputs)
         self.documents.extend(texts)
         return [self._embed(text) for text in texts]
 
     def verify(self) -> None:
         """Nothing can be wrong with it."""
+
+    def close(self) -> None:
+        """It holds nothing."""
 
     def _embed(self, text: str) -> Vector | NoVector:
         counts = [0.0] * self.dimensions

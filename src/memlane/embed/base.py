@@ -27,8 +27,21 @@ class NoVector(Value, frozen=True):
     reason: str
 
 
+class Media(Value, frozen=True):
+    """A picture or a sound to be embedded."""
+
+    label: str
+    """A text that names the file; it is embedded with the bytes."""
+    mime_type: str
+    data: bytes
+
+
+Input = str | Media
+"""What a document's vector is made from."""
+
+
 class Embedder(Protocol):
-    """Turns texts into vectors.
+    """Turns texts, and where it says so media, into vectors.
 
     Query and document are two calls because asymmetric models want different prefixes or task types.
     Implementations may answer raw vectors; `CheckedEmbedder` guards the border.
@@ -54,12 +67,27 @@ class Embedder(Protocol):
 
     @property
     def max_batch_items(self) -> int:
-        """How many texts one call of `embed_documents` may hold."""
+        """How many inputs one call of `embed_documents` may hold. A limit may fall as it is learned."""
+        ...
+
+    @property
+    def max_batch_tokens(self) -> int:
+        """How many estimated tokens one call of `embed_documents` may hold."""
         ...
 
     @property
     def max_input_tokens(self) -> int:
         """The longest input, in estimated tokens; longer ones must be cut by the caller."""
+        ...
+
+    @property
+    def max_in_flight(self) -> int:
+        """How many calls of `embed_documents` may run at a time, each in a thread of its own."""
+        ...
+
+    @property
+    def takes_media(self) -> bool:
+        """Whether `embed_documents` takes pictures and sounds."""
         ...
 
     @property
@@ -81,12 +109,19 @@ class Embedder(Protocol):
         """The vector of a query. Raises EmbeddingError when the provider fails."""
         ...
 
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector | NoVector]:
-        """One vector per text, in order. Raises EmbeddingError when the provider fails."""
+    def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
+        """One vector per input, in order. Raises EmbeddingError when the provider fails.
+
+        The error's `made` holds the vectors that were made before, by position: they are paid for.
+        """
         ...
 
     def verify(self) -> None:
         """Check, at some cost, that the provider can be used. Raises EmbeddingError."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections and processes. Calls that are running end with EmbeddingError."""
         ...
 
 
@@ -105,6 +140,14 @@ def unpack(vector: Vector) -> array[float]:
     if sys.byteorder == "big":
         values.byteswap()
     return values
+
+
+def texts_of(inputs: Sequence[Input]) -> list[str]:
+    """The inputs of a model that takes texts alone. Raises ValueError for media, which it was not to get."""
+    texts = [entry for entry in inputs if isinstance(entry, str)]
+    if len(texts) != len(inputs):
+        raise ValueError("pictures and sounds cannot be embedded by this model")
+    return texts
 
 
 def dimensions_of(vector: Vector) -> int:
@@ -131,8 +174,8 @@ class CheckedEmbedder:
         self.id = inner.id
         self.model = inner.model
         self.identity = inner.identity
-        self.max_batch_items = inner.max_batch_items
-        self.max_input_tokens = inner.max_input_tokens
+        self.max_in_flight = inner.max_in_flight
+        self.takes_media = inner.takes_media
         self.worth_caching = inner.worth_caching
         self.unrelated_cosine = inner.unrelated_cosine
         self.relative_weight = inner.relative_weight
@@ -142,19 +185,34 @@ class CheckedEmbedder:
         """The length of this model's vectors, known from its first answer on."""
         return self._dimensions
 
+    @property
+    def max_batch_items(self) -> int:
+        """As the provider says now: it may have learned that it takes fewer."""
+        return self._inner.max_batch_items
+
+    @property
+    def max_batch_tokens(self) -> int:
+        """As the provider says now."""
+        return self._inner.max_batch_tokens
+
+    @property
+    def max_input_tokens(self) -> int:
+        """As the provider says now."""
+        return self._inner.max_input_tokens
+
     def embed_query(self, text: str) -> Vector | NoVector:
         """The query's vector, checked."""
         with self._translated():
             vector = self._inner.embed_query(text)
         return self._checked(vector)
 
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector | NoVector]:
-        """The documents' vectors, checked, one per text."""
+    def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
+        """The documents' vectors, checked, one per input."""
         with self._translated():
-            vectors = self._inner.embed_documents(texts)
-        if len(vectors) != len(texts):
+            vectors = self._inner.embed_documents(inputs)
+        if len(vectors) != len(inputs):
             raise EmbeddingError(
-                f"{self.id} ({self.model}) answered {len(vectors)} vectors for {len(texts)} texts",
+                f"{self.id} ({self.model}) answered {len(vectors)} vectors for {len(inputs)} texts",
                 hint="the vectors of this batch were not stored; check the endpoint and the model",
             )
         return [self._checked(vector) for vector in vectors]
@@ -164,12 +222,17 @@ class CheckedEmbedder:
         with self._translated():
             self._inner.verify()
 
+    def close(self) -> None:
+        """Let go of connections and processes."""
+        self._inner.close()
+
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """Whatever a provider raises is a failure of that provider."""
         try:
             yield
-        except EmbeddingError:
+        except EmbeddingError as error:
+            error.made = {place: self._checked(vector) for place, vector in error.made.items()}
             raise
         except Exception as error:
             raise EmbeddingError(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ProviderUnavailable
-from .base import NoVector, Vector, pack
+from .base import Input, NoVector, Vector, pack, texts_of
 from .pieces import Vocabulary
 
 if TYPE_CHECKING:
@@ -112,7 +112,10 @@ class BundledEmbedder:
     id = "bundled"
     model = MODEL
     max_batch_items = 512
+    max_batch_tokens = 10_000_000
     max_input_tokens = 1_000_000
+    max_in_flight = 1
+    takes_media = False
     worth_caching = False
     unrelated_cosine = _UNRELATED_COSINE
     relative_weight = 1.0
@@ -136,8 +139,9 @@ class BundledEmbedder:
         """The query's vector, without numpy."""
         return self._static.embed(text)
 
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector | NoVector]:
+    def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
         """The texts' vectors; small batches, such as one edited note, do without numpy too."""
+        texts = texts_of(inputs)
         if len(texts) >= _BULK and not self._verified:
             self.verify()
         if len(texts) <= 4 and "numpy" not in sys.modules:
@@ -148,6 +152,9 @@ class BundledEmbedder:
         """Check the model's files against their hashes. Raises ProviderUnavailable on damage."""
         self._static.verify()
         self._verified = True
+
+    def close(self) -> None:
+        """The model's files are shared and stay mapped."""
 
 
 def _floats(path: Path) -> array[float]:

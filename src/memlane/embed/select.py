@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..config import bundled_model
 from ..config.schema import E5
 from ..errors import ProviderUnavailable
-from ..values import Value
+from ..values import Fallback, Value
 from .base import CheckedEmbedder
 from .bundled import BundledEmbedder
 
@@ -22,6 +22,10 @@ class Choice(Value, frozen=True):
     """Set when a provider is wanted but cannot be used: search goes on without it."""
     standing_in: CheckedEmbedder | None = None
     """A fast one that answers until the vectors of `embedder` are made."""
+    substitute: CheckedEmbedder | None = None
+    """The configured fallback: it takes over, in a vector space of its own, when `embedder` fails for good."""
+    fallback: Fallback | None = None
+    """Set when `embedder` is the configured fallback, because the wanted provider cannot be used at all."""
 
 
 def choose_provider(wanted: str, model: str | None = None) -> Choice:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from ..base import NoVector, Vector
+from ..base import Input, NoVector, Vector, texts_of
 from .language_map import VERSION as MAP_VERSION
 from .weights_file import SHA256, find_weights
 
@@ -56,7 +56,10 @@ class E5Embedder:
     id = "bundled"
     model = MODEL
     max_batch_items = 32
+    max_batch_tokens = 10_000_000
     max_input_tokens = 1_000_000
+    max_in_flight = 1
+    takes_media = False
     worth_caching = True
     unrelated_cosine = _UNRELATED_COSINE
     relative_weight = _RELATIVE_WEIGHT
@@ -93,15 +96,18 @@ class E5Embedder:
         """The query's vector. Raises ProviderUnavailable when the weights cannot be used."""
         return self._loaded().embed("query: ", [text])[0]
 
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector | NoVector]:
+    def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
         """The texts' vectors. Raises ProviderUnavailable when the weights cannot be used."""
-        return self._loaded().embed("passage: ", texts)
+        return self._loaded().embed("passage: ", texts_of(inputs))
 
     def verify(self) -> None:
         """Check the weights against their hash. Raises ProviderUnavailable on damage."""
         from .weights_file import check_hash
 
         check_hash(self._path)
+
+    def close(self) -> None:
+        """The weights go with the embedder."""
 
     def _loaded(self) -> _Model:
         with self._loading:
