@@ -23,7 +23,7 @@ class Choice(Value, frozen=True):
     standing_in: CheckedEmbedder | None = None
     """A fast one that answers until the vectors of `embedder` are made."""
     substitute: CheckedEmbedder | None = None
-    """The configured fallback: it takes over, in a vector space of its own, when `embedder` fails for good."""
+    """The configured fallback: takes over, in a vector space of its own, when `embedder` fails for good."""
     fallback: Fallback | None = None
     """Set when `embedder` is the configured fallback, because the wanted provider cannot be used at all."""
 
