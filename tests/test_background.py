@@ -464,8 +464,8 @@ def test_without_watching_a_search_notices(write: Write, host, monkeypatch: pyte
 def test_an_interval_notices_without_a_search(write: Write, host, monkeypatch: pytest.MonkeyPatch) -> None:
     write("memory/a.md", "green tea\n")
     memory = host(sync={"watch": False, "intervalMinutes": 1})
-    assert memory._behind is not None
-    monkeypatch.setattr(memory._behind._agenda, "_interval", 0.02)
+    assert memory._freshness._behind is not None
+    monkeypatch.setattr(memory._freshness._behind._agenda, "_interval", 0.02)
     told: list[Pass] = []
     memory.start(told.append)
     eventually(lambda: any(done.reasons == ("interval",) for done in told))
@@ -473,8 +473,8 @@ def test_an_interval_notices_without_a_search(write: Write, host, monkeypatch: p
 
 def test_the_debounce_is_as_configured(host) -> None:
     memory = host(sync={"watchDebounceMs": 4321})
-    assert memory._behind is not None
-    assert memory._behind._agenda._debounce == 4.321
+    assert memory._freshness._behind is not None
+    assert memory._freshness._behind._agenda._debounce == 4.321
 
 
 def test_a_session_that_starts_asks_for_a_pass(write: Write, host) -> None:
@@ -571,7 +571,7 @@ def test_a_workspace_that_vanishes_and_returns(notes: Path, write: Write, host, 
     memory.start(told.append)
     eventually(lambda: memory.status().statistics.vectors == 1)
     notes.rename(notes.with_name("away"))
-    memory._behind.ask("test")  # type: ignore[union-attr]
+    memory._freshness._behind.ask("test")  # type: ignore[union-attr]
     eventually(lambda: any("no workspace folder" in done.failure for done in told))
     notes.with_name("away").rename(notes)
     eventually(lambda: told[-1].report is not None and told[-1].report.complete)

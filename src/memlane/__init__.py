@@ -15,7 +15,7 @@ The rooms, in the order in which data flows through them (each imports only thos
     doctor                                  what is wrong, and what to do about it
     tools                                   what an agent's model sees
     evaluate                                a user's own questions: measures, reasons of misses, comparisons
-    agenda, progress, background            the life of a memory in a process that lives on
+    freshness, background, agenda, progress keeping the index in step, also in a process that lives on
     wiring                                  the rooms put together under the settings in force
     memory                                  `Memory`: opens the rooms and closes them
     surfaces                                the command line and servers, thin

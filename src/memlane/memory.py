@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,13 +13,13 @@ from msgspec.structs import replace
 
 from .clock import Clock, SystemClock, zone_named
 from .config import AgentSettings
-from .errors import StoreError, UsageError
+from .errors import UsageError
 from .events import Observer, SilentObserver
+from .freshness import Freshness
 from .progress import ProgressRelay
 from .values import (
     Excerpt,
     Filters,
-    Outlook,
     Pass,
     SearchResult,
     SessionContext,
@@ -35,7 +34,6 @@ from .workspace import ExtraPath, Workspace
 
 if TYPE_CHECKING:
     from .backends.base import Backend
-    from .background import Background
     from .doctor import DoctorReport
     from .embed.base import Embedder
     from .embed.select import Choice
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
 
 _MOST_RESULTS = 4096
 """More than this is no search; the answer is limited in characters long before."""
-_FRESH_SECONDS = 2.0
-"""A search looks at the tree again when the last look is older than this."""
 
 
 class Memory:
@@ -87,10 +83,11 @@ class Memory:
             for extra in settings.memory_search.extra_paths
         )
         self.workspace = Workspace(settings.workspace, extra_paths, home=home)
-        self._looked = float("-inf")
         self._guard = threading.RLock()
         self._built: Backend | None = None
-        self._behind = self._background() if background else None
+        self._freshness = Freshness(
+            settings, self.workspace, lambda: self._backend, relay=self._observer, background=background
+        )
 
     @classmethod
     def open(
@@ -194,7 +191,7 @@ class Memory:
         if not self.settings.enabled:
             return self._disabled()
         asker = session_from_key(session, agent=self.agent)
-        outlook = self._outlook(query, sync)
+        outlook = self._freshness.outlook(blank=not query.strip(), sync=sync)
         citations = self.settings.memory.citations
         request = SearchRequest(
             query,
@@ -240,12 +237,12 @@ class Memory:
                 "MEMORY.md is written in private sessions alone",
                 hint="leave durable out: today's log is open",
             )
+        path = None
         try:
             written = remember(self.workspace, text, clock=self.clock, durable=durable, heading=heading)
+            path = self.workspace.root / written.path if written.added else None
         finally:
-            self._looked = float("-inf")
-        if self._behind is not None and written.added:
-            self._behind.note_own_change(str(self.workspace.root / written.path))
+            self._freshness.note_write(path)
         return written
 
     def context(self, session: str | None = None) -> SessionContext:
@@ -261,13 +258,7 @@ class Memory:
             self.workspace, session_from_key(session, agent=self.agent), today=self.clock.today()
         )
         if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
-            if self._behind is not None:
-                self._behind.ask("session start")
-                return context
-            try:
-                self._sync("session start", wait=0.0, brief=True)
-            except StoreError as error:
-                self._observer.warning(str(error))
+            self._freshness.greet_session()
         return context
 
     def sync(self, *, force: bool = False, reason: str = "command", wait: float = 30.0) -> SyncReport:
@@ -278,17 +269,7 @@ class Memory:
         StoreError when the index cannot be written, Interrupted when the observer ends it or this memory is
         closed meanwhile.
         """
-        return self._sync(reason, force=force, wait=wait)
-
-    def _sync(self, reason: str, *, force: bool = False, wait: float, brief: bool = False) -> SyncReport:
-        before = monotonic()
-
-        def run() -> SyncReport:
-            return self._backend.sync(reason, force=force, wait=wait, brief=brief)
-
-        report = run() if self._behind is None else self._behind.in_turn(run)
-        self._looked = before if report.complete else float("-inf")
-        return report
+        return self._freshness.sync(reason, force=force, wait=wait)
 
     def start(self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None) -> None:
         """Begin to keep the index fresh in the background, now rather than at the first search.
@@ -296,19 +277,13 @@ class Memory:
         `listener` is told of every pass, from the thread that does it. `watch` says whether notes are
         watched, by default as configured. Does nothing when memory search is switched off.
         """
-        if not self.settings.enabled:
-            return
-        with self._guard:
-            if self._behind is None:
-                self._behind = self._background(listener, watch=watch)
-            elif listener is not None:
-                self._behind.listener = listener
-        self._behind.ask("start")
+        if self.settings.enabled:
+            self._freshness.start(listener, watch=watch)
 
     def status(self, *, deep: bool = False) -> Status:
         """What is indexed, from where, how fresh, and by which provider. `deep` tries the provider too."""
         status = self._backend.status(deep=deep)
-        return replace(status, upkeep=self._behind.upkeep()) if self._behind is not None else status
+        return replace(status, upkeep=self._freshness.upkeep())
 
     def evaluate(
         self,
@@ -335,7 +310,6 @@ class Memory:
             raise UsageError(f"Memory search disabled. {self.settings.disabled_reason}".strip())
         if not 0 <= low_confidence <= 1:
             raise UsageError(f"low_confidence must lie between 0 and 1, not {low_confidence}")
-        trouble = ""
         trouble = ""
         if sync:
             report = self.sync(reason="evaluation")
@@ -382,8 +356,7 @@ class Memory:
 
         Work in the background ends at its next step; what is done is kept.
         """
-        if self._behind is not None:
-            self._behind.close()
+        self._freshness.close()
         with self._guard:
             if self._built is not None:
                 self._built.close()
@@ -394,20 +367,6 @@ class Memory:
             if self._built is None:
                 self._built = self._build()
             return self._built
-
-    def _background(
-        self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None
-    ) -> Background:
-        from .wiring import background
-
-        return background(
-            self.settings,
-            self.workspace,
-            lambda reason, brief: self._backend.sync(reason, wait=0.0, brief=brief),
-            relay=self._observer,
-            listener=listener,
-            watch=watch,
-        )
 
     def _build(self) -> Backend:
         from .wiring import builtin_backend
@@ -435,25 +394,6 @@ class Memory:
         from .wiring import reranker_choice
 
         return reranker_choice(self.settings, self._reranker)
-
-    def _outlook(self, query: str, sync: bool | None) -> Outlook:
-        """How far a search may rely on the index, after what there is to be done first.
-
-        What was indexed before still answers when it cannot be brought up to date.
-        """
-        wanted = self.settings.memory_search.sync.on_search if sync is None else sync
-        if self._behind is not None and sync is not True:
-            return self._behind.outlook(self._backend.readiness, look=wanted and bool(query.strip()))
-        looked_just_now = sync is None and monotonic() - self._looked < _FRESH_SECONDS
-        if not wanted or not query.strip() or looked_just_now:
-            return Outlook(stale=False)
-        try:
-            report = self._sync("search", wait=0.0, brief=True)
-        except StoreError as error:
-            return Outlook(stale=True, trouble=f"newer changes are not in these results: {error}")
-        if report.complete:
-            return Outlook(stale=False)
-        return Outlook(stale=True, trouble=report.warning or "another process is indexing")
 
     def _disabled(self) -> SearchResult:
         why = Why("disabled", f"Memory search disabled. {self.settings.disabled_reason}".strip())

@@ -15,11 +15,8 @@ from .workspace import Workspace
 
 if TYPE_CHECKING:
     from .backends.base import Backend
-    from .background import Background
     from .embed.select import Choice
-    from .progress import ProgressRelay
     from .rerank.base import Reranker
-    from .values import Pass, SyncReport
 
 
 def builtin_backend(
@@ -81,33 +78,6 @@ def reranker_choice(settings: AgentSettings, passed: Reranker | None) -> Callabl
         return CrossEncoder(Path(rerank.model or ""))
 
     return choose
-
-
-def background(
-    settings: AgentSettings,
-    workspace: Workspace,
-    sync: Callable[[str, bool], SyncReport],
-    *,
-    relay: ProgressRelay,
-    listener: Callable[[Pass], None] | None,
-    watch: bool | None,
-) -> Background:
-    """What keeps an index fresh in a process that lives on.
-
-    `sync` does a pass for a reason, briefly or with all there is. `watch` None: as configured.
-    """
-    from .background import VECTORS, Background
-    from .workspace.watch import TreeWatch
-
-    configured = settings.memory_search.sync
-    return Background(
-        lambda reason: sync(reason, reason != VECTORS),
-        relay=relay,
-        watch=TreeWatch(workspace) if (configured.watch if watch is None else watch) else None,
-        debounce=configured.watch_debounce_ms / 1000,
-        interval=configured.interval_minutes * 60,
-        listener=listener,
-    )
 
 
 def read_configuration(
