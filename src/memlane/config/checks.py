@@ -11,7 +11,7 @@ from ..errors import ConfigError
 from .agents import Agents
 from .layers import agent_holders, search_layers
 from .merge import Layer, Merger
-from .providers import ENTRY_NAMES, bundled_model, provider_kind
+from .providers import bundled_model, entry_name, provider_kind
 from .reading import MissingVariable, shorten
 from .related import Provider
 from .schema import BUILT_IN_PROVIDERS, BUNDLED_MODELS, MemorySearch
@@ -61,7 +61,7 @@ def _check_multimodal(search: MemorySearch, providers: Mapping[str, Provider], m
         allowed = f'true only with provider "gemini"; it is "{search.provider}"'
         raise _refusal(merger, "multimodal.enabled", True, allowed)
     model = search.model or ""
-    for prefix in {"gemini", ENTRY_NAMES["gemini"], search.provider}:
+    for prefix in {"gemini", entry_name("gemini"), search.provider}:
         model = model.removeprefix(f"{prefix}/")
     if model not in MULTIMODAL_MODELS:
         allowed = f"true only with model {' or '.join(MULTIMODAL_MODELS)}; it is {model or 'not set'}"
