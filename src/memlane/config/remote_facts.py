@@ -21,6 +21,13 @@ class RemoteFacts(NamedTuple):
     dimensions: tuple[int, int] | None = None
     """The least and the most that `outputDimensionality` may be; None where the service decides."""
 
+    def takes_dimensions(self, count: int | None) -> bool:
+        """Whether `outputDimensionality` may be `count`."""
+        if self.dimensions is None or count is None:
+            return True
+        least, most = self.dimensions
+        return least <= count <= most
+
 
 REMOTE_FACTS: Mapping[str, RemoteFacts] = {
     "openai": RemoteFacts(

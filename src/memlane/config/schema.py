@@ -30,8 +30,7 @@ Name = Annotated[str, Meta(min_length=1, extra={"kind": "name"})]
 Source = Literal["memory", "sessions"]
 Modality = Literal["image", "audio", "all"]
 
-REMOTE_PROVIDERS = tuple(REMOTE_FACTS)
-BUILT_IN_PROVIDERS = ("auto", "local", *REMOTE_PROVIDERS, "bundled", "none")
+BUILT_IN_PROVIDERS = ("auto", "local", *REMOTE_FACTS, "bundled", "none")
 
 STATIC, E5 = "static", "multilingual-e5-small"
 BUNDLED_MODELS = {STATIC: STATIC, E5: E5, "e5": E5}
