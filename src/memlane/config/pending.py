@@ -28,10 +28,6 @@ PENDING = (
         "the postgres store", 'use "sqlite"', refused=True,
     ),
     Pending(
-        "memorySearch.provider", lambda search, _: search.provider not in {"auto", "bundled", "none"},
-        'embedding through "{0.provider}"', "search is by keyword only",
-    ),
-    Pending(
         "memorySearch.fallback", lambda search, _: search.fallback != "none",
         'falling back to "{0.fallback}"', "search is by keyword when the provider fails",
     ),
