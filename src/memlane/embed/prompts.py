@@ -1,7 +1,7 @@
-"""What embedding models want before a text: most open ones were trained with words that say what it is.
+"""What embedding models want before a text: many were trained with words that say what it is.
 
-Left out, or swapped, they cost such a model much of its quality, and nothing else shows it. A model is known by
-the names it goes by; one that none of the rows fits gets texts as they are.
+Left out, or swapped, they cost such a model quality, and nothing else shows it. A model is known by the names
+it goes by; one that none of the rows fits gets texts as they are.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def local_embedder(
     if find_spec("llama_cpp") is None:
         raise ProviderUnavailable(
             "llama.cpp is not installed",
-            hint="pip install 'memlane[local]'; it takes a C++ compiler and cmake",
+            hint="pip install 'memlane[local]'; that takes a C++ compiler and some minutes",
         )
     return LocalEmbedder(find_model(model_path, cache_dir, observer), threads=threads)
 

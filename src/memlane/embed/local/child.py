@@ -60,7 +60,7 @@ class Child:
         # Another session: Ctrl-C in a terminal reaches every process of the session's group.
         command = [sys.executable, "-P", worker.__file__, str(model), str(threads)]
         try:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 - a script of ours, no shell
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -70,6 +70,9 @@ class Child:
         except OSError as error:
             self._noise.close()
             raise ProviderUnavailable(f"a process for llama.cpp cannot be started: {error}") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._questions, self._answers = self._process.stdin, self._process.stdout
         self.pid = self._process.pid
         self.end = weakref.finalize(self, _end, self._process, self._noise, os.getpid())
         try:
@@ -110,12 +113,10 @@ class Child:
         timer.start()
         frame = None
         try:
-            assert self._process.stdin is not None
-            assert self._process.stdout is not None
             with suppress(OSError, ValueError):  # a pipe that is broken or, by `end`, closed
                 if request is not None:
-                    worker.write_frame(self._process.stdin, request)
-                frame = worker.read_frame(self._process.stdout)
+                    worker.write_frame(self._questions, request)
+                frame = worker.read_frame(self._answers)
             if frame is None:
                 raise Crash(self._fate(seconds))
             return frame
@@ -152,9 +153,7 @@ class Child:
         return ""
 
 
-_REMEDY = (
-    "local.modelPath names a whole GGUF file of an embedding model; delete a damaged one to fetch it again"
-)
+_REMEDY = "local.modelPath names a GGUF file of an embedding model; delete a damaged one to fetch it again"
 
 
 def _end(process: subprocess.Popen[bytes], noise: IO[bytes], owner: int) -> None:

@@ -1,4 +1,4 @@
-"""Fetching a model from the hub once: resumed where it was cut, checked against its hash, one process at a time.
+"""Fetching a model from the hub once: resumed where it was cut, checked, by one process at a time.
 
 huggingface-hub knows the hub: addresses, tokens, redirects, offline mode, retries and the HF_* variables. Its
 own download throws away what it has when it is interrupted, which at 300 MB matters; so the file is kept
@@ -87,7 +87,7 @@ class Download(Struct, frozen=True):
 
     def _fetch(self, observer: Observer) -> None:
         from huggingface_hub.file_download import http_get
-        from huggingface_hub.utils import build_hf_headers
+        from huggingface_hub.utils._headers import build_hf_headers
 
         for outdated in self.target.parent.glob(f"{_literal(self.target.name)}.*.part"):
             if outdated != self._part:
@@ -191,45 +191,41 @@ def _translated(file: HubFile) -> Iterator[None]:
     import httpx2
     from huggingface_hub import errors as hub
 
-    def unavailable(message: str, hint: str) -> ProviderUnavailable:
-        return ProviderUnavailable(f"{file} cannot be downloaded: {message}", hint=hint)
-
-    try:
-        yield
-    except hub.GatedRepoError as error:
-        raise unavailable(
+    mendable = (
+        (
+            hub.GatedRepoError,
             "its owners want their terms accepted",
             f"accept them on the page of {file.repository} at the hub, then set HF_TOKEN to a token of yours",
-        ) from error
-    except hub.RepositoryNotFoundError as error:
-        raise unavailable(
+        ),
+        (
+            hub.RepositoryNotFoundError,
             f"the hub has no repository {file.repository}, or hides it",
             "check local.modelPath; a private repository takes HF_TOKEN",
-        ) from error
-    except hub.RevisionNotFoundError as error:
-        raise unavailable(f"there is no revision {file.revision}", "check local.modelPath") from error
-    except hub.EntryNotFoundError as error:
-        raise unavailable("the repository has no such file", "check local.modelPath") from error
-    except hub.HFValidationError as error:
-        raise unavailable(str(error).split("\n")[0], "check local.modelPath") from error
-    except hub.OfflineModeIsEnabled as error:
-        raise unavailable("HF_HUB_OFFLINE is set", "unset it, or let local.modelPath name a file") from error
-    except hub.HfHubHTTPError as error:
-        raise EmbeddingError(
-            f"{file} cannot be downloaded: the hub answered {error.response.status_code}", hint=_AGAIN
-        ) from error
-    except httpx2.HTTPError as error:
-        raise EmbeddingError(
-            f"{file} cannot be downloaded: {error or type(error).__name__}", hint=_AGAIN
-        ) from error
-    except OSError as error:
-        raise EmbeddingError(f"{file} cannot be downloaded: {_system_reason(error)}", hint=_AGAIN) from error
+        ),
+        (hub.RevisionNotFoundError, f"there is no revision {file.revision}", "check local.modelPath"),
+        (hub.EntryNotFoundError, "the repository has no such file", "check local.modelPath"),
+        (hub.HFValidationError, f"{file.repository} is no name of a repository", "check local.modelPath"),
+        (hub.OfflineModeIsEnabled, "HF_HUB_OFFLINE is set", "unset it, or let local.modelPath name a file"),
+    )
+    try:
+        yield
+    except (httpx2.HTTPError, OSError, hub.HFValidationError) as error:
+        for kind, message, hint in mendable:
+            if isinstance(error, kind):
+                raise ProviderUnavailable(f"{file} cannot be downloaded: {message}", hint=hint) from error
+        reason = (
+            f"the hub answered {error.response.status_code}"
+            if isinstance(error, hub.HfHubHTTPError)
+            else _reason(error)
+        )
+        raise EmbeddingError(f"{file} cannot be downloaded: {reason}", hint=_AGAIN) from error
 
 
 _AGAIN = "try again: what is here already is kept"
 
 
-def _system_reason(error: OSError) -> str:
-    if error.errno == errno.ENOSPC:
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return f"the disk is full ({error.strerror})"
-    return error.strerror or str(error).split("\n")[0]
+    named = error.strerror if isinstance(error, OSError) else None
+    return named or str(error).split("\n")[0] or type(error).__name__

@@ -1,4 +1,4 @@
-"""The model as something that answers: loaded when first asked, again after a crash, one request at a time."""
+"""The model as something that answers: loaded when first asked, and again after a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which file `local.modelPath` means: one on this machine, or one of the hub that is fetched when it is needed."""
+"""Which file `local.modelPath` means: one on this machine, or one of the hub that is fetched when needed."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ModelFile:
             self._fetch()
 
     def record(self) -> Record:
-        """What is known of the file. Raises ProviderUnavailable when it is not here, or another one by now."""
+        """What is known of the file. Raises ProviderUnavailable when it is not here, or has changed."""
         if not self.is_here:
             raise ProviderUnavailable(
                 f"the model {self.path.name} is not downloaded yet", hint="memlane index downloads it"

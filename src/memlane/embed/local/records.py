@@ -1,8 +1,8 @@
 """What is remembered of model files: hashing 300 MB takes a second, measuring a model's scale another.
 
-One small JSON file a model, in the cache folder and not beside the model, which may lie in a folder of someone
-else's. It counts as long as size and modification time of the model are the same. One that cannot be written or
-read costs time and nothing else.
+One small JSON file a model, in the cache folder and not beside the model, which may lie in someone else's
+folder. It counts as long as size and modification time of the model are the same. One that cannot be written
+or read costs time and nothing else.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Started as a script, so it imports the standard library and llama_cpp alone. Messages are frames: four bytes
 of length, big-endian, then so many bytes. A request is the JSON `{"texts": [...]}`; its answer is the JSON
 `{"tokens": [...]}`, how long each text is for the model, and a frame of float32 numbers, one row for each
-text whose length is in 1..limit, in order. Before the first request it says of itself `{"limit", "dimensions",
-"names"}`. `{"error"}` in place of any of these says why not.
+text whose length is in 1..limit, in order. Before the first request it introduces its model:
+`{"limit", "dimensions", "names"}`. `{"error"}` in place of any of these says why not.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import sys
 import threading
 from array import array
 from queue import SimpleQueue
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 CONTEXT = 2048
 """The most tokens of one text. Models of 32,000 exist, but their buffers would take gigabytes."""
 _NOISE_KEPT = 50
 
 
-def read_frame(stream: BinaryIO) -> bytes | None:
+def read_frame(stream: IO[bytes]) -> bytes | None:
     """The next frame, or None at the end of the stream, in the middle of a frame too."""
     head = stream.read(4)
     if len(head) < 4:
@@ -33,7 +33,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
     return body if len(body) == length else None
 
 
-def write_frame(stream: BinaryIO, body: bytes) -> None:
+def write_frame(stream: IO[bytes], body: bytes) -> None:
     """Send a frame. Raises OSError when nobody listens any more."""
     stream.write(len(body).to_bytes(4, "big") + body)
     stream.flush()
@@ -51,13 +51,12 @@ class _Model:
 
         said: list[str] = []
 
-        @llama_cpp.llama_log_callback  # type: ignore[untyped-decorator, unused-ignore]
         def listen(_level: int, text: bytes, _data: object) -> None:
             said.append(text.decode("utf-8", "replace").strip())
             del said[:-_NOISE_KEPT]
 
-        self._listener = listen  # C holds no reference
-        llama_cpp.llama_log_set(listen, ctypes.c_void_p(0))
+        self._listener = llama_cpp.llama_log_callback(listen)  # C holds no reference
+        llama_cpp.llama_log_set(self._listener, ctypes.c_void_p(0))
         try:
             self._llama: Any = llama_cpp.Llama(
                 path,
@@ -105,7 +104,7 @@ def _reason(said: list[str]) -> str:
     return next((cause for cause in causes if cause), "")
 
 
-def _leave_with_parent(requests: SimpleQueue[bytes], stream: BinaryIO) -> None:
+def _leave_with_parent(requests: SimpleQueue[bytes], stream: IO[bytes]) -> None:
     """Pass requests on until the parent is gone, and end this process then, whatever it is computing.
 
     Not PR_SET_PDEATHSIG: that signal comes when the thread ends which started this process.
