@@ -17,7 +17,7 @@ def local_embedder(
 
     Nothing is loaded yet, and nothing downloaded: a model that is not here is asked for by name, size and
     hash (one small request), and fetched when documents are first embedded, with progress through `observer`
-    as stage `download`. `threads` is how many llama.cpp may use, by default one for each processor.
+    as stage `download`. `threads` is how many llama.cpp may use, by default one less than processors.
 
     Raises ProviderUnavailable where the extra is not installed, the file is missing or no GGUF, or the hub
     cannot be asked.

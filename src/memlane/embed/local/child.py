@@ -132,7 +132,7 @@ class Child:
     def _fate(self, seconds: float) -> str:
         """How the process ended, in words, with the last thing it said."""
         if self._late:
-            return f"took longer than {seconds:.0f} s"
+            return f"took longer than {seconds:g} s"
         try:
             code = self._process.wait(_ENDING_SECONDS)
         except subprocess.TimeoutExpired:

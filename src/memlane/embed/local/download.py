@@ -127,7 +127,9 @@ class Download(Struct, frozen=True):
 
 def downloaded_elsewhere(file: HubFile) -> Path | None:
     """The file in the hub library's own cache, where another program has put it."""
-    found = _hub().try_to_load_from_cache(file.repository, file.name, revision=file.revision)
+    hub = _hub()
+    with _translated(file):
+        found = hub.try_to_load_from_cache(file.repository, file.name, revision=file.revision)
     return Path(found) if isinstance(found, str) else None
 
 

@@ -12,8 +12,8 @@ from .child import Answer
 from .engine import Engine, Role, mean_row
 from .model_file import ModelFile
 
-_SLICE_TEXTS = 8
-_SLICE_CHARACTERS = 8000
+_SLICE_TEXTS = 4
+_SLICE_CHARACTERS = 6000
 """What the process is asked at a time. A query waits for no more than this."""
 _ANSWER_SECONDS = 300.0
 """Far more than a slice takes on a slow machine, so that only a process that hangs is ended."""
@@ -43,10 +43,10 @@ class LocalEmbedder:
     def __init__(
         self, file: ModelFile, *, threads: int | None = None, answer_seconds: float = _ANSWER_SECONDS
     ) -> None:
-        """`threads` is by default the number of processors. Nothing is loaded yet."""
+        """`threads` is by default one less than there are processors. Nothing is loaded yet."""
         self.model = file.path.name
         self._file = file
-        self._engine = Engine(file, threads=threads or _processors(), answer_seconds=answer_seconds)
+        self._engine = Engine(file, threads=threads or _spare_processors(), answer_seconds=answer_seconds)
 
     @property
     def identity(self) -> Mapping[str, str | int]:
@@ -154,8 +154,11 @@ def _parts(text: str, count: int) -> list[str]:
     return [text[start:end] for start, end in zip(borders, [*borders[1:], len(text)], strict=True)]
 
 
-def _processors() -> int:
-    """Those that this process may use, where the system says."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _spare_processors() -> int:
+    """All that this process may use but one, and at least one.
+
+    The threads of llama.cpp wait for one another without sleeping: where another process takes one of their
+    processors, all of them stand still together.
+    """
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, usable - 1)
