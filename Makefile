@@ -18,6 +18,10 @@ BIN := .venv/bin
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
 	@touch $@
 
+.venv/.local: .venv/.dev  # llama.cpp: a build of 5 to 11 minutes, once for all that share pip's cache
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local]'
+	@touch $@
+
 demo: .venv/.installed  ## index the sample workspace and ask it six questions
 	@$(BIN)/python examples/demo.py
 

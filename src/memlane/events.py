@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-Stage = Literal["index", "embed", "ask"]
+Stage = Literal["index", "embed", "ask", "download"]
 
 
 class Observer(Protocol):
     """Receives progress and warnings. Called from the thread that does the work."""
 
     def progress(self, stage: Stage, done: int, total: int) -> None:
-        """`done` of `total` items of a stage are finished (files, chunks or questions).
+        """`done` of `total` items of a stage are finished (files, chunks, questions or megabytes).
 
         Called after each batch that is stored. Raising `Interrupted` here ends the work; what is stored is
         kept, and the next pass goes on from there.

@@ -105,14 +105,15 @@ class Remote(Section, frozen=True):
 
 
 class Local(Section, frozen=True):
-    """A model that runs in this process."""
+    """A model that runs on this machine."""
 
     model_path: Annotated[
         str,
         Meta(
             min_length=1,
             extra={"kind": "model"},
-            description="A GGUF file, or `hf:organisation/repository/file` to be downloaded once.",
+            description="A GGUF file, or `hf:organisation/repository/file.gguf` to be downloaded once, with "
+            "`@revision` behind it if need be.",
         ),
     ] = DEFAULT_LOCAL_MODEL
     model_cache_dir: Annotated[
@@ -374,7 +375,7 @@ class MemorySearch(Section, frozen=True):
         Name, Meta(description="The provider that takes over when the first one fails; `none` means none.")
     ] = "none"
     remote: Annotated[Remote, Meta(description="The endpoint of a remote provider.")] = Remote()
-    local: Annotated[Local, Meta(description="A model that runs in this process.")] = Local()
+    local: Annotated[Local, Meta(description="A model that runs on this machine.")] = Local()
     multimodal: Annotated[Multimodal, Meta(description="Images and audio.")] = Multimodal()
     store: Annotated[Store, Meta(description="Where the index lies.")] = Store()
     chunking: Annotated[Chunking, Meta(description="How notes are cut into passages.")] = Chunking()

@@ -177,7 +177,6 @@ class CheckedEmbedder:
         self.max_in_flight = inner.max_in_flight
         self.takes_media = inner.takes_media
         self.worth_caching = inner.worth_caching
-        self.unrelated_cosine = inner.unrelated_cosine
         self.relative_weight = inner.relative_weight
 
     @property
@@ -199,6 +198,11 @@ class CheckedEmbedder:
     def max_input_tokens(self) -> int:
         """As the provider says now."""
         return self._inner.max_input_tokens
+
+    @property
+    def unrelated_cosine(self) -> float:
+        """As is known now: it may be measured once the model is loaded."""
+        return self._inner.unrelated_cosine
 
     def embed_query(self, text: str) -> Vector | NoVector:
         """The query's vector, checked."""

@@ -23,6 +23,7 @@ _STAGES: dict[Stage, str] = {
     "index": "Indexing files",
     "embed": "Embedding chunks",
     "ask": "Asking questions",
+    "download": "Downloading the model (MB)",
 }
 
 
