@@ -121,9 +121,11 @@ def test_files_that_cannot_be_read_are_named_and_texts_too_long_counted(
     write("memory/good.md", "x" * 900 + "\n")
     remote = Remote()
     remote.max_input_tokens = 24
-    plan = open_memory(embedder=remote).plan()
+    memory = open_memory(embedder=remote)
+    plan = memory.plan()
     assert [failure.path for failure in plan.failed] == ["memory/bad.md"]
-    assert plan.texts > 1
+    assert (plan.texts, plan.without_vector) == (0, plan.chunks)
+    assert memory.sync().without_vector == plan.without_vector > 1
 
 
 def test_without_a_provider_there_is_nothing_to_embed(write: Write, open_memory: Open) -> None:
