@@ -32,7 +32,7 @@ from ..rerank.base import Reranker
 from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
-from ..values import Filters, Readiness, SearchResult, Status, SyncReport, Value
+from ..values import Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace, scan_tree
 
 _Answer = TypeVar("_Answer")
@@ -56,6 +56,8 @@ class IndexSettings(Value, frozen=True):
     chunking: Chunking = field(default_factory=Chunking)
     cache_enabled: bool = True
     cache_entries: int = 50_000
+    cache_bytes: int = 1_000_000_000
+    price_per_million_tokens: float | None = None
 
     @classmethod
     def of(cls, settings: AgentSettings) -> IndexSettings:
@@ -70,6 +72,8 @@ class IndexSettings(Value, frozen=True):
             chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
             cache_enabled=search.cache.enabled,
             cache_entries=search.cache.max_entries,
+            cache_bytes=search.cache.max_bytes,
+            price_per_million_tokens=search.remote.price_per_million_tokens,
         )
 
     @property
@@ -126,8 +130,8 @@ class BuiltinBackend:
                 totals = replace(result.totals, last_sync=store.note(LAST_PASS))
                 result = replace(result, totals=totals)
             if self._choice.failure and not result.warning:
-                result = replace(result, warning=self._choice.failure)
-            return replace(result, fallback=self._choice.fallback) if self._choice.fallback else result
+                return replace(result, warning=self._choice.failure)
+            return result
 
         return self._recovering(answer)
 
@@ -143,8 +147,12 @@ class BuiltinBackend:
             rater=self._choice.standing_in,
             model=self._model,
         )
-        building = self._synchronizer(store).building()
-        return replace(search.run(request, filters), building=building)
+        synchronizer = self._synchronizer(store)
+        return replace(
+            search.run(request, filters),
+            building=synchronizer.building(),
+            fallback=self._choice.fallback or synchronizer.fallback(space),
+        )
 
     def sync(
         self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False
@@ -168,6 +176,23 @@ class BuiltinBackend:
             return self._synchronizer(store).run(reason, force=force, wait=wait, brief=brief)
 
         return self._recovering(pass_over)
+
+    def plan(self, *, force: bool = False) -> IndexPlan:
+        """What a pass would do now. Writes nothing, also no index where there is none; asks no provider."""
+        from ..index.forecast import Forecast
+
+        store = self._store() if self._settings.store_path.exists() else None
+        pause = self._synchronizer(store).pause() if store else None
+        plan = Forecast(
+            store,
+            embedder=self._embedder,
+            standing_in=self._choice.standing_in,
+            substitute=self._choice.substitute,
+            cache=self._cache,
+            chunking=self._settings.chunking,
+            price=self._settings.price_per_million_tokens,
+        ).run(scan_tree(self._workspace), force=force)
+        return plan if pause is None or force else replace(plan, retry_at=pause.retry_at)
 
     def readiness(self) -> Readiness:
         """How much of the notes the index can answer from."""
@@ -225,24 +250,27 @@ class BuiltinBackend:
         return self._choice.embedder
 
     def _fitting(self, space: Space | None) -> CheckedEmbedder | None:
-        """The embedder for queries to a space: the one that stands in, where the space is its own."""
-        standing_in = self._choice.standing_in
-        if space and standing_in and space.identity == space_identity(standing_in.identity):
-            return standing_in
+        """The embedder for queries to a space: the one whose own it is, else the wanted one."""
+        for other in (self._choice.standing_in, self._choice.substitute):
+            if space and other and space.identity == space_identity(other.identity):
+                return other
         return self._embedder
 
     @property
     def _cache(self) -> EmbeddingCache:
-        embedder = self._embedder
+        models = (self._embedder, self._choice.substitute)
         with self._opening:
             if self._kept_embeddings is None:
-                if embedder is None or not embedder.worth_caching or not self._settings.cache_enabled:
+                worth = any(model is not None and model.worth_caching for model in models)
+                if not worth or not self._settings.cache_enabled:
                     self._kept_embeddings = NoCache()
                 else:
                     from ..embed.sqlite_cache import SqliteCache
 
                     self._kept_embeddings = SqliteCache(
-                        self._settings.cache_path, max_entries=self._settings.cache_entries
+                        self._settings.cache_path,
+                        max_entries=self._settings.cache_entries,
+                        max_bytes=self._settings.cache_bytes,
                     )
             return self._kept_embeddings
 
@@ -256,6 +284,7 @@ class BuiltinBackend:
             observer=self._observer,
             clock=self._clock,
             standing_in=self._choice.standing_in,
+            substitute=self._choice.substitute,
         )
 
     def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:

@@ -46,6 +46,9 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
     probed = probe(questions, store, choice, answering) if deep else ""
     endpoint = choice.reached(answering)
     generation, space = store.current_generation(), store.current_space()
+    pause = observed.synchronizer.pause()
+    if pause:
+        questions.warnings.append(f"{choice.embedder.id if choice.embedder else 'the provider'}: {pause}")
     complete = bool(generation and generation.complete) and (
         answering is None
         or bool(space and space.complete and space.identity == space_identity(answering.identity))
@@ -84,11 +87,12 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
         seconds_since_sync=_seconds_since(last, observed.clock),
         read_only=store.read_only,
         writer=str(owner) if (owner := lock_owner(store.path)) else None,
-        fallback=choice.fallback,
+        fallback=choice.fallback or observed.synchronizer.fallback(space),
         endpoint=endpoint.host if endpoint else "",
         key_origin=endpoint.key_origin if endpoint else "",
         probed=probed,
         building=questions.ask("counting vectors", observed.synchronizer.building, None),
+        retry_at=pause.retry_at if pause else None,
     )
 
 

@@ -28,10 +28,6 @@ PENDING = (
         "the postgres store", 'use "sqlite"', refused=True,
     ),
     Pending(
-        "memorySearch.fallback", lambda search, _: search.fallback != "none",
-        'falling back to "{0.fallback}"', "search is by keyword when the provider fails",
-    ),
-    Pending(
         "memorySearch.remote.batch.enabled", lambda search, _: search.remote.batch.enabled,
         "embedding by batch jobs", "texts are embedded directly",
     ),

@@ -14,6 +14,7 @@ from ..config.auth_profiles import AuthProfiles, read_auth_profiles
 from ..config.remote_facts import REMOTE_FACTS
 from ..config.schema import E5
 from ..errors import ProviderUnavailable
+from ..events import Observer
 from ..values import Fallback, Value
 from .base import CheckedEmbedder
 from .endpoint import Endpoint
@@ -60,22 +61,23 @@ class _Made(NamedTuple):
         return str(self.endpoint or self.embedder.model)
 
 
-def choose_provider(settings: AgentSettings, *, clock: Clock) -> Choice:
-    """The embedder under these settings. Asks no provider anything, and reads the auth profiles.
+def choose_provider(settings: AgentSettings, *, clock: Clock, observer: Observer) -> Choice:
+    """The embedder under these settings. Asks no remote provider anything; reads the auth profiles.
 
     `none` means none. `auto` takes the first usable one in the documented order and ends with the bundled
     models: the static one, which is always there, unless the other one is configured by name.
     """
-    return _Selection(settings, clock).choice()
+    return _Selection(settings, clock, observer).choice()
 
 
 class _Selection:
     """One choice in the making."""
 
-    def __init__(self, settings: AgentSettings, clock: Clock) -> None:
+    def __init__(self, settings: AgentSettings, clock: Clock, observer: Observer) -> None:
         self._settings = settings
         self._search = settings.memory_search
         self._clock = clock
+        self._observer = observer
         self._reasons: list[str] = []
         self._warnings: list[str] = []
 
@@ -141,7 +143,9 @@ class _Selection:
         if name == "local":
             from .local import local_embedder
 
-            return _Made(CheckedEmbedder(local_embedder(self._search.local, clock=self._clock)))
+            local = self._search.local
+            folder = Path(local.model_cache_dir or "")
+            return _Made(CheckedEmbedder(local_embedder(local.model_path, folder, observer=self._observer)))
         from .configured import endpoint_for
         from .remote import remote_embedder
 

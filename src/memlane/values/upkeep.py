@@ -43,6 +43,43 @@ class SyncReport(Value, frozen=True):
     """Nothing was done, because another process (or another call) is writing."""
     changed: tuple[str, ...] = ()
     """Paths of the files that were indexed or removed, the first few of them."""
+    fallback: Fallback | None = None
+    """Set when the configured fallback's vectors answer."""
+    retry_at: str | None = None
+    """ISO time from which on a provider that failed is asked again; nothing is sent to it before."""
+
+
+class IndexPlan(Value, frozen=True):
+    """What a pass would do. Counts are chunks unless they say otherwise."""
+
+    provider: str
+    model: str | None
+    files_to_read: int
+    files_to_remove: int
+    unchanged: int
+    """Files."""
+    failed: tuple[FileFailure, ...]
+    """Files that cannot be indexed."""
+    chunks: int
+    """Chunks that would be written."""
+    from_index: int
+    """Chunks whose vector the index holds already."""
+    from_cache: int
+    """Chunks whose vector the embedding cache holds."""
+    without_vector: int
+    """Chunks that are too long for the model."""
+    texts: int
+    """Texts to be embedded by the provider; equal ones count once."""
+    tokens: int
+    """What these texts hold, estimated."""
+    requests: int
+    """In how many calls."""
+    cost: float | None
+    """By `remote.pricePerMillionTokens`; None where no price is configured."""
+    meanwhile: str
+    """What a search can do until the vectors are there."""
+    retry_at: str | None = None
+    """ISO time before which the provider would not be asked."""
 
 
 class Progress(Value, frozen=True):
@@ -132,8 +169,11 @@ class Status(Value, frozen=True):
     missing_roots: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     fallback: Fallback | None = None
+    """Which provider was wanted, while another one answers."""
     building: Building | None = None
     """Set while the vectors of the configured model are not all there."""
+    retry_at: str | None = None
+    """ISO time from which on a provider that failed is asked for vectors again."""
     complete: bool = True
     """A whole pass has gone into the index, and every chunk was asked for a vector of this model."""
     extra_paths: tuple[str, ...] = ()
