@@ -112,15 +112,17 @@ def test_a_wrong_value_names_file_key_and_value(tmp_path: Path) -> None:
         assert part in str(caught.value)
 
 
-def test_an_explicit_provider_that_is_not_there_yet_leaves_keyword_search(
-    write: Write, open_memory: Open
-) -> None:
+def test_an_explicit_provider_without_a_key_leaves_keyword_search(write: Write, open_memory: Open) -> None:
     write("memory/a.md", "tea\n")
     result = open_memory(provider="openai").search("tea")
     assert [hit.path for hit in result] == ["memory/a.md"]
     assert result.mode == "keyword"
     assert result.warning is not None
-    assert "openai: not available yet" in result.warning
+    assert result.warning == (
+        "the provider openai cannot be used: no key in memorySearch.remote.apiKey, auth profiles, the"
+        " environment (OPENAI_API_KEY) or models.providers.openai.apiKey (set OPENAI_API_KEY);"
+        " keyword search only"
+    )
 
 
 def test_search_limits_are_checked(open_memory: Open) -> None:

@@ -389,7 +389,8 @@ class Memory:
         from .embed.select import Choice, choose_provider
 
         if self._embedder is not None:
-            return Choice(CheckedEmbedder(self._embedder), (f"{self._embedder.id}: passed in by the host",))
+            reasons = (f"{self._embedder.id}: passed in by the host",)
+            return Choice(CheckedEmbedder(self._embedder), reasons, is_own=False)
         return choose_provider(self.settings, clock=self.clock, observer=self._observer)
 
     @property

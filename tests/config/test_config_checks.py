@@ -336,11 +336,6 @@ NOT_YET = "is not available yet in this version"
     ("search", "said"),
     [
         (
-            {"provider": "openai"},
-            f'provider: embedding through "openai" {NOT_YET}; search is by keyword only',
-        ),
-        ({"provider": "mine"}, f'provider: embedding through "mine" {NOT_YET}; search is by keyword only'),
-        (
             {"remote": {"batch": {"enabled": True}}},
             f"remote.batch.enabled: embedding by batch jobs {NOT_YET}; texts are embedded directly",
         ),
@@ -371,6 +366,6 @@ def test_the_postgres_store_is_refused(machine) -> None:
     assert refused_search(machine, {"store": {"driver": "postgres"}}) == said
 
 
-@pytest.mark.parametrize("provider", ["auto", "bundled", "none"])
+@pytest.mark.parametrize("provider", ["auto", "bundled", "none", "openai", "ollama"])
 def test_what_works_is_not_warned_of(machine, provider: str) -> None:
-    assert machine.search({"provider": provider}).warnings == ()
+    assert machine.search({"provider": provider, "fallback": "openai"}).warnings == ()

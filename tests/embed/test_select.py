@@ -8,10 +8,19 @@ from pathlib import Path
 import pytest
 
 from memlane import Memory
-from memlane.embed.select import choose_provider
+from memlane.clock import SystemClock
+from memlane.config import load_config
+from memlane.embed.select import Choice, choose_provider
+from memlane.events import SilentObserver
 from memlane.surfaces.render import result_text, status_text
 from memlane.testing import RecordingObserver
 from memlane.values import Building, SearchResult
+
+
+def chosen(provider: str, model: str | None = None) -> Choice:
+    section = {"provider": provider} | ({"model": model} if model else {})
+    settings = load_config(environ={}, home=Path("/nowhere"), memory_search=section).agent()
+    return choose_provider(settings, clock=SystemClock(), observer=SilentObserver())
 
 
 def pretend(spec: ModuleSpec | None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,7 +48,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("provider", ["bundled", "auto"])
 @pytest.mark.parametrize("model", ["e5", "multilingual-e5-small", "bundled/e5"])
 def test_the_better_model_is_used_where_it_is_named(provider: str, model: str) -> None:
-    choice = choose_provider(provider, model)
+    choice = chosen(provider, model)
     assert choice.embedder is not None
     assert choice.standing_in is not None
     assert (choice.embedder.model, choice.standing_in.model) == ("multilingual-e5-small", "static")
@@ -51,14 +60,14 @@ def test_the_better_model_is_used_where_it_is_named(provider: str, model: str) -
 
 @pytest.mark.usefixtures("installed")
 def test_being_installed_does_not_select_it() -> None:
-    choice = choose_provider("auto")
+    choice = chosen("auto")
     assert choice.embedder is not None
     assert (choice.embedder.model, choice.standing_in) == ("static", None)
     assert choice.reasons[-1] == (
         "bundled: chosen: it needs no key and no download; multilingual-e5-small is installed and used where"
         ' memorySearch.model is "multilingual-e5-small"'
     )
-    assert choose_provider("bundled", "static").reasons == ("bundled: configured",)
+    assert chosen("bundled", "static").reasons == ("bundled: configured",)
 
 
 @pytest.mark.usefixtures("absent")
@@ -80,7 +89,7 @@ def test_without_the_extra_the_static_model_answers_and_a_warning_says_why(
 
 @pytest.mark.usefixtures("absent")
 def test_nothing_is_said_of_a_model_that_is_not_there() -> None:
-    assert choose_provider("bundled").reasons == ("bundled: configured",)
+    assert chosen("bundled").reasons == ("bundled: configured",)
 
 
 @pytest.mark.usefixtures("installed")

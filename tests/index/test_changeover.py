@@ -10,6 +10,7 @@ import pytest
 
 from memlane import Memory
 from memlane.background import VECTORS
+from memlane.config import AgentSettings
 from memlane.embed import select
 from memlane.embed.base import CheckedEmbedder, NoVector, Vector
 from memlane.embed.select import Choice
@@ -64,7 +65,8 @@ def open_both(
 ) -> Callable[..., Memory]:
     """Opens the memory with the slow model configured and the fast one standing in."""
 
-    def choose(provider: str, model: str | None) -> Choice:
+    def choose(settings: AgentSettings, **_: object) -> Choice:
+        provider, model = settings.memory_search.provider, settings.memory_search.model
         if provider == "none":
             return Choice(None, ())
         if model == "static":

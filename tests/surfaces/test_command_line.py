@@ -393,5 +393,5 @@ def test_a_warning_is_printed_once(run: Run, write: Write, tmp_path: Path) -> No
     config.write_text("{agents: {defaults: {memorySearch: {provider: 'openai'}}}}", "utf-8")
     done = run("search", "tea", "--config", str(config))
     assert done.returncode == 0
-    warning = "the provider openai: not available yet in this version; keyword search only"
+    warning = "the provider openai cannot be used: no key in memorySearch.remote.apiKey"
     assert (done.stdout + done.stderr).count(warning) == 1

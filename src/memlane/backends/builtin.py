@@ -234,6 +234,8 @@ class BuiltinBackend:
                 self._opened = None
             if self._kept_embeddings is not None:
                 self._kept_embeddings.close()
+            if self._chosen is not None:
+                self._chosen.close()
             self._chosen = self._kept_embeddings = None
 
     @property

@@ -15,6 +15,13 @@ from .subject import Subject
 def check_provider(subject: Subject) -> Iterator[Finding]:
     """Embed one word. The check's own time limit covers a provider that never answers."""
     choice = subject.choose()
+    try:
+        yield from _findings(subject, choice)
+    finally:
+        choice.close()
+
+
+def _findings(subject: Subject, choice: Choice) -> Iterator[Finding]:
     for warning in choice.warnings:
         yield advice("provider", warning, "mend the file, or what memorySearch.fallback needs")
     if subject.settings.memory_search.provider == "auto":

@@ -43,6 +43,14 @@ class Choice(Value, frozen=True):
     """Where `substitute` is reached."""
     warnings: tuple[str, ...] = ()
     """What somebody should mend although there is an embedder: files that cannot be read, no fallback."""
+    is_own: bool = True
+    """The embedders were made for this choice; False for one that the host passed in and closes itself."""
+
+    def close(self) -> None:
+        """Let go of the embedders' connections and processes."""
+        for embedder in (self.embedder, self.standing_in, self.substitute):
+            if self.is_own and embedder is not None:
+                embedder.close()
 
     def reached(self, answering: CheckedEmbedder | None) -> Endpoint | None:
         """Where one of its embedders is reached; None for one in this process."""
