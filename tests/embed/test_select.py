@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -115,3 +117,197 @@ def test_a_result_says_how_far_the_vectors_are() -> None:
         "note: multilingual-e5-small: 1,234 of 6,093 chunks have vectors; memlane index makes the rest,"
         " static answers until then"
     )
+
+
+# ---- every provider ----------------------------------------------------------------------------------
+
+
+def made(folder: Path, environ: dict[str, str] | None = None, **search: object) -> Choice:
+    """The choice under a state folder, an environment and a section."""
+    configuration = load_config(
+        environ=environ or {}, home=folder, state_dir=folder, memory_search=search or {"provider": "auto"}
+    )
+    return choose_provider(configuration.agent(), clock=SystemClock(), observer=SilentObserver())
+
+
+NO_LOCAL = "local: local.modelPath is not set"
+
+
+def no_key(entry: str, variables: str) -> str:
+    return (
+        f"no key in memorySearch.remote.apiKey, auth profiles, the environment ({variables})"
+        f" or models.providers.{entry}.apiKey"
+    )
+
+
+PASSED = (
+    NO_LOCAL,
+    f"openai: {no_key('openai', 'OPENAI_API_KEY')}",
+    f"gemini: {no_key('google', 'GEMINI_API_KEY or GOOGLE_API_KEY')}",
+    f"voyage: {no_key('voyage', 'VOYAGE_API_KEY')}",
+    f"mistral: {no_key('mistral', 'MISTRAL_API_KEY')}",
+)
+
+
+@pytest.mark.usefixtures("absent")
+def test_automatic_choice_says_why_each_was_passed_over(tmp_path: Path) -> None:
+    choice = made(tmp_path)
+    assert choice.reasons == (*PASSED, "bundled: chosen: it needs no key and no download")
+    assert (choice.endpoint, choice.failure, choice.warnings) == (None, "", ())
+
+
+KEYS = {
+    "openai": "OPENAI_API_KEY",
+    "gemini": "GOOGLE_API_KEY",
+    "voyage": "VOYAGE_API_KEY",
+    "mistral": "MISTRAL_API_KEY",
+}
+
+
+@pytest.mark.parametrize("first", KEYS)
+def test_automatic_choice_takes_the_first_with_a_key(tmp_path: Path, first: str) -> None:
+    names = list(KEYS)
+    later = names[names.index(first) :]
+    environ = {KEYS[name]: f"sk-{name}" for name in later} | {"OLLAMA_API_KEY": "sk-ollama"}
+    choice = made(tmp_path, environ)
+    assert choice.embedder is not None
+    assert choice.endpoint is not None
+    assert choice.embedder.id == first
+    assert choice.reasons[:-1] == PASSED[: 1 + names.index(first)]
+    assert choice.reasons[-1] == (
+        f"{first}: chosen: the first that can work; {choice.embedder.model} at {choice.endpoint.host},"
+        f" key from the environment variable {KEYS[first]}"
+    )
+    assert "sk-" not in repr(choice)
+
+
+def test_ollama_is_used_only_by_name(tmp_path: Path) -> None:
+    automatic = made(tmp_path, {"OLLAMA_API_KEY": "k"})
+    assert automatic.embedder is not None
+    assert automatic.embedder.id == "bundled"
+    named = made(tmp_path, provider="ollama")
+    assert named.reasons == ("ollama: configured; nomic-embed-text at 127.0.0.1:11434, without a key",)
+
+
+@pytest.mark.parametrize("model", ["e5", "voyage/voyage-4"])
+def test_automatic_choice_takes_no_provider_whose_model_it_is_not(tmp_path: Path, model: str) -> None:
+    choice = made(tmp_path, {"OPENAI_API_KEY": "a", "VOYAGE_API_KEY": "b"}, provider="auto", model=model)
+    assert choice.embedder is not None
+    owner = "bundled" if model == "e5" else "voyage"
+    assert choice.embedder.id == owner
+    assert f"openai: memorySearch.model is {model}, one of {owner}" in choice.reasons
+
+
+def test_a_size_of_vectors_that_gemini_has_not_passes_it_over(tmp_path: Path) -> None:
+    choice = made(tmp_path, {"GEMINI_API_KEY": "k"}, provider="auto", outputDimensionality=64)
+    assert "gemini: memorySearch.outputDimensionality is 64, and it takes 128 to 3072" in choice.reasons
+
+
+def test_a_local_model_is_taken_first_where_its_file_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import memlane.embed.local
+    from memlane.testing import HashEmbedder
+
+    asked: list[object] = []
+
+    def local(model_path: str, cache_dir: Path, *, observer: object) -> HashEmbedder:
+        asked.append((model_path, cache_dir))
+        return HashEmbedder(model=Path(model_path).name)
+
+    monkeypatch.setattr(memlane.embed.local, "local_embedder", local)
+    file = tmp_path / "model.gguf"
+    section = {"modelPath": str(file), "modelCacheDir": str(tmp_path / "models")}
+    environ = {"OPENAI_API_KEY": "k"}
+    choice = made(tmp_path, environ, provider="auto", local=section)
+    assert choice.reasons[0] == f"local: there is no file {file}"
+    file.write_bytes(b"GGUF")
+    choice = made(tmp_path, environ, provider="auto", local=section)
+    assert choice.reasons == ("local: chosen: the first that can work; model.gguf",)
+    assert asked == [(str(file), tmp_path / "models")]
+    choice = made(tmp_path, environ, provider="auto", local={"modelPath": "hf:a/b/c.gguf"})
+    assert choice.reasons[0] == (
+        "local: local.modelPath is to be downloaded, which takes the provider local by name"
+    )
+    assert len(asked) == 1
+
+
+def test_a_local_model_that_cannot_run_is_passed_over_or_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import memlane.embed.local
+    from memlane.errors import ProviderUnavailable
+
+    def local(*_: object, **__: object) -> None:
+        raise ProviderUnavailable("llama.cpp is not installed", hint="pip install it")
+
+    monkeypatch.setattr(memlane.embed.local, "local_embedder", local)
+    file = tmp_path / "model.gguf"
+    file.write_bytes(b"GGUF")
+    section = {"modelPath": str(file)}
+    assert made(tmp_path, provider="auto", local=section).reasons[0] == "local: llama.cpp is not installed"
+    named = made(tmp_path, provider="local")
+    assert (named.embedder, named.failure) == (
+        None,
+        "the provider local cannot be used: llama.cpp is not installed (pip install it); keyword search only",
+    )
+    openai = made(tmp_path, {"OPENAI_API_KEY": "k"}, provider="local", fallback="openai")
+    assert openai.embedder is not None
+    assert (openai.embedder.id, openai.embedder.model) == ("openai", "text-embedding-3-small")
+    assert openai.fallback is not None
+    assert (openai.fallback.origin, openai.failure) == ("local", "")
+    assert openai.fallback.reason.endswith("llama.cpp is not installed (pip install it)")
+    assert openai.reasons[-1].startswith("openai: takes its place as the fallback; text-embedding-3-small at")
+
+
+def test_none_means_none_whatever_there_is(tmp_path: Path) -> None:
+    choice = made(tmp_path, {"OPENAI_API_KEY": "k"}, provider="none", fallback="openai")
+    assert (choice.embedder, choice.substitute, choice.failure) == (None, None, "")
+    assert choice.reasons == ("none: configured; keyword search only",)
+
+
+def test_a_fallback_stands_behind_with_its_own_model_and_endpoint(tmp_path: Path) -> None:
+    environ = {"OPENAI_API_KEY": "k"}
+    remote = {"baseUrl": "https://proxy.example/v1", "apiKey": "k"}
+    choice = made(tmp_path, environ, provider="voyage", model="v", remote=remote, fallback="openai")
+    assert choice.endpoint is not None
+    assert choice.substitute_endpoint is not None
+    assert (choice.endpoint.host, choice.substitute_endpoint.host) == ("proxy.example", "api.openai.com")
+    assert choice.reached(choice.embedder) is choice.endpoint
+    assert choice.reached(choice.substitute) is choice.substitute_endpoint
+    assert choice.reached(None) is None
+    assert choice.reasons[-1] == (
+        "openai: the fallback; text-embedding-3-small at api.openai.com,"
+        " key from the environment variable OPENAI_API_KEY"
+    )
+
+
+def test_a_fallback_that_cannot_be_used_is_a_warning_and_no_failure(tmp_path: Path) -> None:
+    choice = made(tmp_path, {"VOYAGE_API_KEY": "k"}, provider="voyage", fallback="openai")
+    missing = no_key("openai", "OPENAI_API_KEY")
+    assert (choice.substitute, choice.failure) == (None, "")
+    assert choice.warnings == (f"the fallback openai cannot be used: {missing} (set OPENAI_API_KEY)",)
+    both = made(tmp_path, provider="voyage", fallback="openai")
+    assert both.embedder is None
+    assert both.failure.endswith("(set VOYAGE_API_KEY); keyword search only")
+
+
+def test_a_broken_file_of_keys_is_a_warning_and_selection_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "auth-profiles.json"
+    file.write_text("{", "utf-8")
+    choice = made(tmp_path, {"MISTRAL_API_KEY": "k"})
+    assert choice.warnings == (f"{file}: it is not JSON; its keys are not used",)
+    assert choice.embedder is not None
+    assert choice.embedder.id == "mistral"
+
+
+def test_choosing_loads_no_http_library(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from memlane import Memory\n"
+        "with Memory.open(state_dir=sys.argv[1], environ={'OPENAI_API_KEY': 'k'}) as memory:\n"
+        "    assert memory._choose_provider().embedder.id == 'openai'\n"
+        "print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert not {"httpx2", "httpcore2", "stamina", "numpy", "ssl", "http"} & set(done.stdout.split())

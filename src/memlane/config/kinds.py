@@ -39,6 +39,15 @@ class Secret(str):
         return f"'{HIDDEN}'"
 
 
+class Address(str):
+    """A URL that shows itself in every repr without what lets somebody in. `str()` still gives it whole."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(without_credentials(str(self)))
+
+
 def without_credentials(text: str) -> str:
     """An address without its user's name and password and without the keys of its query."""
     if "://" not in text:
@@ -146,19 +155,20 @@ def _one_line(text: str) -> str:
     return text
 
 
-def _url(value: str | None, place: Place) -> str | None:
+def _url(value: str | None, place: Place) -> Address | None:
     text = _text(value, place)
-    if text is not None:
-        from urllib.parse import urlsplit
+    if text is None:
+        return None
+    from urllib.parse import urlsplit
 
-        try:
-            parts = urlsplit(text)
-            usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-        except ValueError as error:
-            raise Unusable from error
-        if not usable or any(character.isspace() or not character.isprintable() for character in text):
-            raise Unusable
-    return text
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError as error:
+        raise Unusable from error
+    if not usable or any(character.isspace() or not character.isprintable() for character in text):
+        raise Unusable
+    return Address(text)
 
 
 def _path(value: str | None, place: Place) -> str | None:
