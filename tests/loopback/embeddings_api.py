@@ -1,11 +1,11 @@
-"""Loopback servers that speak the embedding protocols of remote providers, strictly and with faults on demand.
+"""Loopback servers that speak the protocols of remote providers, strictly and with faults on demand.
 
 Written from what the providers document, as read on 2026-12-01:
 
-- OpenAI: developers.openai.com/api/reference, "Create embeddings"; error codes guide; 2,048 inputs, 300,000 tokens
-  a request, 8,192 tokens an input.
+- OpenAI: developers.openai.com/api/reference, "Create embeddings"; error codes guide; 2,048 inputs, 300,000
+  tokens a request, 8,192 tokens an input.
 - Mistral: docs.mistral.ai/api, "Embeddings"; errors as users report them (codes 1500 and 3210).
-- Voyage AI: docs.voyageai.com/reference/embeddings-api, docs.voyageai.com/docs/error-codes; errors are `{"detail"}`.
+- Voyage AI: docs.voyageai.com/reference/embeddings-api and /docs/error-codes; errors are `{"detail"}`.
 - llama.cpp: tools/server/README.md; an input beyond the physical batch is a 500.
 
 Gemini and Ollama have modules of their own beside this one.
@@ -65,7 +65,7 @@ def as_json(status: int, document: Any, **headers: str) -> Reply:
 
 
 class Service:
-    """What all services have in common: faults, limits, the record of what was asked and what was embedded."""
+    """What all services have in common: faults, limits, the record of what was asked and embedded."""
 
     path = ""
     key_header = ("authorization", f"Bearer {KEY}")
@@ -81,6 +81,11 @@ class Service:
         self.embedded = Counter[str]()
         """How often each text was embedded in an answer that was sent: what is paid for."""
         self.release = threading.Event()
+        self.items_per_minute: int | None = None
+        self.monotonic = time.monotonic
+        self.retry_after: str | None = "60"
+        """What a 429 of the limit above says."""
+        self._taken: deque[tuple[float, int]] = deque()
         self.delay = 0.0
         """Seconds that each answer takes."""
         self.most_in_flight = 0
@@ -138,6 +143,7 @@ class Service:
             self.check(path, headers, body)
             texts = self.texts_of(path, body)
             self.check_sizes(texts)
+            self.check_rate(len(texts))
         except Refused as refused:
             return refused.reply, ""
         if fault == "invalid_json":
@@ -162,6 +168,19 @@ class Service:
             raise Refused(self.too_long(max(map(tokens_of, texts))))
         if (total := sum(map(tokens_of, texts))) > self.max_request_tokens:
             raise Refused(self.too_many_tokens(total))
+
+    def check_rate(self, count: int) -> None:
+        """So many items within any sixty seconds."""
+        if self.items_per_minute is None:
+            return
+        with self._turn:
+            now = self.monotonic()
+            while self._taken and self._taken[0][0] + 60 <= now:
+                self._taken.popleft()
+            if sum(items for _, items in self._taken) + count > self.items_per_minute:
+                hint = {} if self.retry_after is None else {"retry-after": self.retry_after}
+                raise Refused(self.rate_limited(**hint))
+            self._taken.append((now, count))
 
     def too_many_items(self, count: int) -> Reply:
         text = f"Invalid 'input': array too long. Expected an array with maximum length {self.max_items},"
@@ -223,7 +242,7 @@ class OpenAiService(Service):
 
 
 class CompatibleService(OpenAiService):
-    """A server of one's own that speaks OpenAI's protocol, takes `input_type`, and wants a version in its address."""
+    """A server of one's own with OpenAI's protocol, `input_type`, and a version in its address."""
 
     path = "/openai/embeddings"
     model = "bge-m3"
