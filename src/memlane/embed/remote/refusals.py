@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from ...values import Value
@@ -205,6 +204,8 @@ def _number(text: str) -> float | None:
 
 def _until(header: str, now: datetime) -> float | None:
     """Seconds until an HTTP date."""
+    from email.utils import parsedate_to_datetime
+
     try:
         moment = parsedate_to_datetime(header)
     except (ValueError, TypeError):
