@@ -1,6 +1,6 @@
 """A loopback server of Gemini's embeddings, strict and with faults on demand.
 
-Written from ai.google.dev/api/embeddings (embedContent, batchEmbedContents, EmbedContentRequest, TaskType) and
+Written from ai.google.dev/api/embeddings (embedContent, batchEmbedContents, TaskType) and
 ai.google.dev/gemini-api/docs/embeddings (dimensions, prefixes of the second generation, media), as read on
 2026-12-01; error bodies are google.rpc.Status with typed details (google.aip.dev/193).
 """

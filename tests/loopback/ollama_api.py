@@ -1,7 +1,8 @@
 """Loopback servers of Ollama's embeddings: the present interface and the older one.
 
-Written from docs.ollama.com/api ("Generate embeddings", POST /api/embed), docs/api.md of ollama/ollama ("Generate
-Embedding", POST /api/embeddings, superseded) and server/routes.go for the two kinds of 404, as read on 2026-12-01.
+Written from docs.ollama.com/api ("Generate embeddings", POST /api/embed), docs/api.md of ollama/ollama
+("Generate Embedding", POST /api/embeddings, superseded) and server/routes.go for the kinds of 404, as read
+on 2026-12-01.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from ...values import Value
 
 if TYPE_CHECKING:
     import logging
+    import ssl
 
     import httpx2
 
@@ -173,15 +174,16 @@ class Client:
 
     def connected(self) -> httpx2.Client:
         """The library's client, made by the first call."""
+        certificates = _Certificates() if self._base.scheme == "https" and self._http is None else None
         import httpx2
 
         _keep_addresses_out_of_logs()
+        verify = certificates.context() if certificates else False  # plain HTTP needs none
         with self._turn:
             if self._closed:
                 raise self._closed_failure()
             if self._http is None:
-                # Making ready for certificates takes longer than all the rest; plain HTTP needs none.
-                self._http = httpx2.Client(verify=self._base.scheme == "https")
+                self._http = httpx2.Client(verify=verify)
             return self._http
 
     def watch(self, event: str, info: Mapping[str, Any]) -> None:
@@ -289,6 +291,24 @@ class _Call:
                 take(piece)
             headers = {name.lower(): value for name, value in response.headers.items()}
             return Answer(response.status_code, headers, b"".join(pieces))
+
+
+class _Certificates:
+    """The system's certificates, read beside the loading of the library: both take their time."""
+
+    def __init__(self) -> None:
+        import httpcore2
+
+        self._made: list[ssl.SSLContext] = []
+        self._reading = threading.Thread(
+            target=lambda: self._made.append(httpcore2.default_ssl_context()), daemon=True
+        )
+        self._reading.start()
+
+    def context(self) -> ssl.SSLContext | Literal[True]:
+        """What was read; True lets the library try, and say what is wrong."""
+        self._reading.join()
+        return self._made[0] if self._made else True
 
 
 def _shut(each: socket.socket) -> None:

@@ -1,7 +1,7 @@
 """Gemini's protocol: `models/{m}:embedContent` for a query, `:batchEmbedContents` for documents.
 
-The first generation is told by `taskType` what a text is; the second by words before it, and it takes pictures
-and sounds as well. Source: ai.google.dev/gemini-api/docs/embeddings and ai.google.dev/api/embeddings.
+The first generation is told by `taskType` what a text is; the second by words before it, and it takes media,
+too. Source: ai.google.dev/gemini-api/docs/embeddings and ai.google.dev/api/embeddings.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from ...values import Value
@@ -70,8 +69,9 @@ _MODEL = (
 )
 _ITEMS = (
     r"array_above_max_length|array too long|at most \d+ (requests|inputs|items|texts)"
-    r"|too many (inputs|items|texts)|batch size (limit|is|exceeds|must|too|\d|should)|(list|number of) (of )?(inputs|texts|items)\b.{0,60}"
-    r"(exceed|at most|maximum|larger)|maximum (allowed )?batch size"
+    r"|too many (inputs|items|texts)|batch size (limit|is|exceeds|must|too|\d|should)"
+    r"|maximum (allowed )?batch size"
+    r"|(list|number of) (of )?(inputs|texts|items)\b.{0,60}(exceed|at most|maximum|larger)"
 )
 _REQUEST = (
     r"max_tokens_per_request|tokens per (request|submitted batch)|too many tokens (overall|in batch)"
@@ -79,7 +79,8 @@ _REQUEST = (
 )
 _LENGTH = (
     r"context[_ ]length|too (long|large)|exceeds? the (maximum|max|model|limit|context)"
-    r"|exceeding (the )?(model )?max|maximum (input |sequence )?length|(token|input) count|too many tokens|max(imum)? .{0,30}tokens"
+    r"|exceeding (the )?(model )?max|maximum (input |sequence )?length|(token|input) count|too many tokens"
+    r"|max(imum)? .{0,30}tokens"
 )
 _DIMENSIONS = r"dimension"
 _BY_WORDS: tuple[tuple[str, Kind], ...] = (
@@ -172,7 +173,7 @@ def _one_line(text: str) -> str:
 
 def _number_in(detail: str) -> int | None:
     """The limit that a refusal of too many inputs names."""
-    words = r"(?:at most|maximum length|limit is|larger than|max(?:imum)?(?: allowed)?(?: batch size)?(?: is| of)?)"
+    words = r"(?:at most|maximum length|limit is|larger than|max(?:imum)?(?: batch size)?(?: is| of)?)"
     found = re.search(rf"{words}\s*:?\s*(\d{{1,6}})\b", detail, re.IGNORECASE)
     return int(found[1]) or None if found else None
 
@@ -203,6 +204,8 @@ def _number(text: str) -> float | None:
 
 def _until(header: str, now: datetime) -> float | None:
     """Seconds until an HTTP date."""
+    from email.utils import parsedate_to_datetime
+
     try:
         moment = parsedate_to_datetime(header)
     except (ValueError, TypeError):

@@ -38,7 +38,7 @@ def document_of(content: object) -> bytes:
 def read_shape(body: bytes, shape: type[_Shape]) -> _Shape:
     """The answer in this shape. Raises Malformed.
 
-    Numbers that are none (`NaN`, `null`) are let through where the shape has a vector: they spoil that one alone.
+    Numbers that are none (`NaN`, `null`) are let through where the shape has a vector: they spoil that one.
     """
     try:
         return msgspec.json.decode(body, type=shape)
