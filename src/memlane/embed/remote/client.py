@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
 
 from msgspec import field
 from msgspec.structs import replace
@@ -34,7 +34,7 @@ than allowed; a request that cannot be sent."""
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
 MAX_BYTES = 128 * 1024 * 1024
-_REDACTED_LENGTH = 6
+_SHORTEST_KEY = 8
 """Shorter texts are no keys, and may be a part of any word."""
 
 
@@ -83,7 +83,7 @@ class Client:
         """`headers` go with each call, to this server alone; `secrets` are kept out of every message."""
         self._base = urlsplit(base_url)
         self._headers = dict(headers or {})
-        self._secrets = tuple(text for text in secrets if len(text) >= _REDACTED_LENGTH)
+        self._secrets = tuple(_words_of(secrets) | _secrets_of(base_url))
         self._connect_seconds = connect_seconds
         self._turn = threading.Lock()
         self._http: httpx2.Client | None = None
@@ -155,7 +155,9 @@ class Client:
         try:
             call.start()
             if not call.over.wait(total_seconds):
-                raise CallFailed(f"{self.host} did not answer within {total_seconds:g} s", "timeout")
+                raise CallFailed(
+                    f"{self.host} did not answer within {round(total_seconds or 0, 2):g} s", "timeout"
+                )
         finally:
             call.abandoned = True
             with self._turn:
@@ -301,6 +303,24 @@ class _Call:
             return Answer(response.status_code, headers, b"".join(pieces))
 
 
+def _words_of(secrets: tuple[str, ...]) -> set[str]:
+    """The words of secrets, as a server may repeat `Bearer sk-…` without its first word."""
+    return {word for text in secrets for word in text.split() if len(word) >= _SHORTEST_KEY}
+
+
+def _secrets_of(url: str) -> set[str]:
+    """Keys and passwords in an address, which a server may repeat as well."""
+    parts = urlsplit(url)
+    pairs = (pair for pair in parts.query.split("&") if HIDDEN in without_credentials(f"x://x?{pair}"))
+    found = {pair.partition("=")[2] for pair in pairs} | {parts.password or ""}
+    if parts.password:
+        from base64 import b64encode
+
+        login = f"{unquote(parts.username or '')}:{unquote(parts.password)}"
+        found.add(b64encode(login.encode()).decode())
+    return {form for text in found for form in (text, unquote(text)) if len(form) >= _SHORTEST_KEY}
+
+
 class _Certificates:
     """The system's certificates, read beside the loading of the library: both take their time."""
 
@@ -325,12 +345,21 @@ def _shut(each: socket.socket) -> None:
 
 
 def _keep_addresses_out_of_logs() -> None:
-    """The library logs the address of each call, and an address may hold a key."""
+    """The library logs the address of each call, and an address may hold a key; so may a redirection's."""
     import logging
 
-    logger = logging.getLogger("httpx2")
-    if _without_keys not in logger.filters:
-        logger.addFilter(_without_keys)
+    for name, check in (
+        ("httpx2", _without_keys),
+        ("httpcore2.http11", _says_no_headers),
+        ("httpcore2.http2", _says_no_headers),
+    ):
+        logger = logging.getLogger(name)
+        if check not in logger.filters:
+            logger.addFilter(check)
+
+
+def _says_no_headers(record: logging.LogRecord) -> bool:
+    return not record.getMessage().startswith("receive_response_headers.complete")
 
 
 def _without_keys(record: logging.LogRecord) -> bool:
