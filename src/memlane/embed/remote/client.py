@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
 
 from msgspec import field
 
@@ -33,7 +33,7 @@ than allowed; a request that cannot be sent."""
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
 MAX_BYTES = 128 * 1024 * 1024
-_REDACTED_LENGTH = 6
+_SHORTEST_KEY = 8
 """Shorter texts are no keys, and may be a part of any word."""
 
 
@@ -82,7 +82,7 @@ class Client:
         """`headers` go with each call, to this server alone; `secrets` are kept out of every message."""
         self._base = urlsplit(base_url)
         self._headers = dict(headers or {})
-        self._secrets = tuple(text for text in secrets if len(text) >= _REDACTED_LENGTH)
+        self._secrets = tuple(_words_of(secrets) | _secrets_of(base_url))
         self._connect_seconds = connect_seconds
         self._turn = threading.Lock()
         self._http: httpx2.Client | None = None
@@ -147,7 +147,9 @@ class Client:
         try:
             call.start()
             if not call.over.wait(total_seconds):
-                raise CallFailed(f"{self.host} did not answer within {total_seconds:g} s", "timeout")
+                raise CallFailed(
+                    f"{self.host} did not answer within {round(total_seconds or 0, 2):g} s", "timeout"
+                )
         finally:
             call.abandoned = True
             with self._turn:
@@ -291,6 +293,19 @@ class _Call:
                 take(piece)
             headers = {name.lower(): value for name, value in response.headers.items()}
             return Answer(response.status_code, headers, b"".join(pieces))
+
+
+def _words_of(secrets: tuple[str, ...]) -> set[str]:
+    """The words of secrets, as a server may repeat `Bearer sk-…` without its first word."""
+    return {word for text in secrets for word in text.split() if len(word) >= _SHORTEST_KEY}
+
+
+def _secrets_of(url: str) -> set[str]:
+    """Keys and passwords in an address, which a server may repeat as well."""
+    parts = urlsplit(url)
+    pairs = (pair for pair in parts.query.split("&") if HIDDEN in without_credentials(f"x://x?{pair}"))
+    found = {pair.partition("=")[2] for pair in pairs} | {parts.password or ""}
+    return {form for text in found for form in (text, unquote(text)) if len(form) >= _SHORTEST_KEY}
 
 
 class _Certificates:
