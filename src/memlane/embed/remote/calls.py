@@ -97,7 +97,7 @@ class Calls:
             if answer.ok:
                 self._limiter.done(turn)
                 return answer.body
-            refusal = read_refusal(answer, self._clock.now())
+            refusal = read_refusal(self._client.hide_in(answer), self._clock.now())
             problem = self.problem(refusal)
             if refusal.kind == "rate":
                 self._slow_down(turn, refusal, failures, items, problem)
