@@ -94,9 +94,8 @@ class Limiter:
             with self._lock:
                 now = self._monotonic()
                 pause = self._pause_before(items, now)
-                if (
-                    pause <= 0 or now == before
-                ):  # a clock that stands still cannot tell; having waited must do
+                stands_still = now == before  # such a clock cannot tell; having waited must do
+                if pause <= 0 or stands_still:
                     self._under_way += items
                     return Turn(items, self._pauses)
             if within is not None and waited + pause > within:
@@ -115,13 +114,8 @@ class Limiter:
             self._refused_in_a_row = 0
             spent = self._spent(now)
             self._proven = max(self._proven, spent)
-            if self._ceiling is not None and now - self._ceiling_since > _CEILING_HOLDS:
-                self._ceiling = None
             if self._pace is not None and spent >= self._pace:
-                grown = self._pace + max(1, self._pace // 4)
-                self._pace = (
-                    grown if self._ceiling is None else max(self._pace, min(grown, self._ceiling - 1))
-                )
+                self._grow(spent, now)
 
     def failed(self, turn: Turn) -> None:
         """The request came to nothing, for reasons that have nothing to do with limits."""
