@@ -131,7 +131,22 @@ def test_no_key_in_errors_and_logs(client, echo, caplog):
     told = [record.getMessage() + repr(record.args) for record in caplog.records]
     told += [str(caught.value), repr(caught.value), str(worse.value), repr(worse.value.__context__)]
     assert not [text for text in told if SECRET in text]
-    assert SECRET not in client.hide(f"you sent {SECRET}")
+
+
+@pytest.mark.parametrize(
+    ("url", "secrets", "said"),
+    [
+        ("http://h/v1", (f"Bearer {SECRET}",), SECRET),
+        (f"http://h/v1?api-key={SECRET}&api-version=2026-01-01", (), SECRET),
+        ("http://h/v1?sig=a%2Fbcdefgh", (), "a/bcdefgh"),
+        ("http://user:pass-word-1@h/v1", (), "pass-word-1"),
+        ("http://h/v1", (), f"http://user:{SECRET}@h/"),
+    ],
+)
+def test_what_a_server_repeats_is_hidden(url, secrets, said):
+    client = Client(url, secrets=secrets)
+    assert said not in client.hide(f"you sent {said}, Bearer, 2026-01-01")
+    assert "Bearer, 2026-01-01" in client.hide(f"you sent {said}, Bearer, 2026-01-01")
 
 
 @pytest.mark.parametrize(

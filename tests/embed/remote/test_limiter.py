@@ -74,6 +74,32 @@ def test_twice_refused_without_anything_taken_halves_the_request():
         assert limiter.largest == size
 
 
+def test_what_is_under_way_counts_for_the_pace():
+    time = Time()
+    limiter = Limiter(time.monotonic)
+    first, second, third = (limiter.take(256, time) for _ in range(3))
+    limiter.done(first)
+    limiter.refused(second, 1)
+    assert limiter.largest == 512
+    limiter.done(third)
+    assert limiter.largest > 512  # all of it was taken: there may be room for more
+
+
+def test_a_ceiling_that_is_disproved_is_forgotten():
+    time = Time()
+    limiter = Limiter(time.monotonic)
+    limiter.done(limiter.take(8, time))
+    limiter.refused(limiter.take(8, time), 1)
+    assert limiter.largest == 8
+    for _ in range(8):
+        limiter.done(limiter.take(limiter.largest, time))
+    assert limiter.largest == 15  # 16 were refused lately
+    time.passed += 700
+    for _ in range(3):
+        limiter.done(limiter.take(limiter.largest, time))
+    assert limiter.largest > 16
+
+
 def test_a_pause_that_is_too_long_is_not_begun():
     time = Time()
     limiter = Limiter(time.monotonic)

@@ -12,7 +12,7 @@ from typing import NoReturn
 from ...clock import Clock
 from ...errors import EmbeddingError, QuotaExhausted
 from ...values import Value
-from .client import CallFailed, Client
+from .client import Answer, CallFailed, Client
 from .limiter import Cut, Limiter, TooLong, Turn, Waiter
 from .refusals import Refusal, read_refusal
 from .wire import Request
@@ -84,16 +84,17 @@ class Calls:
         while True:
             turn = self._turn(items, self._left(started))
             failures += 1
-            left = self._left(started)
-            limit = self._patience.call_seconds if left is None else max(left, _LEAST_SECONDS)
             try:
-                answer = self._client.request("POST", request.path, content=request.body, total_seconds=limit)
+                answer = self._answer(request, self._left(started))
             except CallFailed as failure:
                 self._limiter.failed(turn)
                 if not failure.passing or failures >= self._patience.attempts:
                     raise
                 self._pause(None, failures, started, failure)
                 continue
+            except BaseException:  # Ctrl-C: others may go on
+                self._limiter.failed(turn)
+                raise
             if answer.ok:
                 self._limiter.done(turn)
                 return answer.body
@@ -110,6 +111,10 @@ class Calls:
             if failures >= self._patience.attempts:
                 raise problem
             self._pause(refusal.pause, failures, started, problem)
+
+    def _answer(self, request: Request, left: float | None) -> Answer:
+        limit = self._patience.call_seconds if left is None else max(left, _LEAST_SECONDS)
+        return self._client.request("POST", request.path, content=request.body, total_seconds=limit)
 
     def problem(self, refusal: Refusal) -> EmbeddingError:
         """A refusal as it is told to people. Never holds a key."""

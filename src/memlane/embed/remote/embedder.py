@@ -19,12 +19,13 @@ from .gemini_wire import is_second_generation
 from .limiter import Limiters, Waiter
 from .limits import limits_of
 from .refusals import Refusal
-from .wire import Malformed, Purpose
+from .wire import Malformed, Purpose, sendable
 
 _IN_FLIGHT = 4
 _CUTS = 4
 """How often a text that is too long by itself is halved before it goes without a vector."""
 _PROBE = "Memlane"
+_BLANK = NoVector("the text is blank")
 
 
 class _Smaller(Exception):  # noqa: N818 - never leaves the room
@@ -118,6 +119,8 @@ class RemoteEmbedder:
 
     def embed_query(self, text: str) -> Vector | NoVector:
         """The vector of a query, within eight seconds. Raises EmbeddingError."""
+        if not text.strip():
+            return _BLANK
         try:
             (vector,) = self._asked([text], "query")
         except Refused as refused:
@@ -126,11 +129,13 @@ class RemoteEmbedder:
 
     def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
         """One vector per input. Raises EmbeddingError with what was made before."""
-        made: dict[int, Vector | NoVector] = {}
-        waiting = [list(range(len(inputs)))] if inputs else []
+        blank = {place for place, each in enumerate(inputs) if isinstance(each, str) and not each.strip()}
+        made: dict[int, Vector | NoVector] = dict.fromkeys(blank, _BLANK)
+        waiting = [[place for place in range(len(inputs)) if place not in blank]]
         try:
             while waiting:
-                places = waiting.pop()
+                if not (places := waiting.pop()):
+                    continue
                 if len(places) > self.max_batch_items:
                     waiting += reversed(_pieces(places, self.max_batch_items))
                     continue
@@ -219,7 +224,7 @@ class RemoteEmbedder:
         return self._asked(inputs, purpose)
 
     def _spoken(self, dialect: Dialect, inputs: Sequence[Input], purpose: Purpose) -> list[Vector | NoVector]:
-        request = dialect.build(self._endpoint, inputs, purpose)
+        request = dialect.build(self._endpoint, [sendable(each) for each in inputs], purpose)
         body = self._calls[purpose].ask(request, len(inputs))
         read = dialect.read_query if purpose == "query" else dialect.read
         try:

@@ -17,6 +17,8 @@ from ..endpoint import Endpoint
 from .wire import Purpose
 
 _WINDOW = 60.0
+_LOOK_AGAIN = 0.2
+"""Seconds until what is under way may have been taken or refused."""
 _CEILING_HOLDS = 600.0
 """How long a size that was refused is not tried again."""
 
@@ -92,9 +94,8 @@ class Limiter:
             with self._lock:
                 now = self._monotonic()
                 pause = self._pause_before(items, now)
-                if (
-                    pause <= 0 or now == before
-                ):  # a clock that stands still cannot tell; having waited must do
+                stands_still = now == before  # such a clock cannot tell; having waited must do
+                if pause <= 0 or stands_still:
                     self._under_way += items
                     return Turn(items, self._pauses)
             if within is not None and waited + pause > within:
@@ -113,13 +114,8 @@ class Limiter:
             self._refused_in_a_row = 0
             spent = self._spent(now)
             self._proven = max(self._proven, spent)
-            if self._ceiling is not None and now - self._ceiling_since > _CEILING_HOLDS:
-                self._ceiling = None
             if self._pace is not None and spent >= self._pace:
-                grown = self._pace + max(1, self._pace // 4)
-                self._pace = (
-                    grown if self._ceiling is None else max(self._pace, min(grown, self._ceiling - 1))
-                )
+                self._grow(spent, now)
 
     def failed(self, turn: Turn) -> None:
         """The request came to nothing, for reasons that have nothing to do with limits."""
@@ -138,9 +134,17 @@ class Limiter:
             self._refused_in_a_row += 1
             self._learn(turn.items, self._spent(now), now)
 
+    def _grow(self, spent: int, now: float) -> None:
+        old = now - self._ceiling_since > _CEILING_HOLDS
+        if self._ceiling is not None and (old or spent >= self._ceiling):
+            self._ceiling = None
+        grown = spent + max(1, spent // 4)
+        self._pace = grown if self._ceiling is None else max(spent, min(grown, self._ceiling - 1))
+
     def _learn(self, items: int, spent: int, now: float) -> None:
         if spent:
-            self._lower(spent, spent + items, now)
+            likely = spent + self._under_way
+            self._lower(likely, likely + items, now)
         elif 0 < self._proven < items:
             self._lower(self._proven, items, now)
         elif self._refused_in_a_row > 1:
@@ -160,9 +164,8 @@ class Limiter:
         room = max(self._pace, items) - self._spent(now) - self._under_way
         if room >= items:
             return 0.0
-        if not self._taken:
-            return 0.05  # what is under way is about to be taken or refused
-        return max(0.001, self._taken[0][0] + _WINDOW - now)
+        left = self._taken[0][0] + _WINDOW - now if self._taken else _WINDOW
+        return max(0.001, min(left, _LOOK_AGAIN) if self._under_way else left)
 
     def _spent(self, now: float) -> int:
         while self._taken and self._taken[0][0] + _WINDOW <= now:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from ...values import Value
-from ..base import NoVector, Vector, pack
+from ..base import Input, NoVector, Vector, pack
 
 Purpose = Literal["query", "document"]
 _Shape = TypeVar("_Shape")
@@ -28,6 +28,13 @@ class Request(Value, frozen=True):
 
 class Malformed(ValueError):  # noqa: N818 - reads as a statement of fact
     """A good answer that cannot be understood; the text says how."""
+
+
+def sendable(each: Input) -> Input:
+    """A text as UTF-8 can hold it: half a surrogate pair becomes a question mark."""
+    if not isinstance(each, str) or each.isascii():
+        return each
+    return each.encode("utf-8", "replace").decode()
 
 
 def document_of(content: object) -> bytes:
