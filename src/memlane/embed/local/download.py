@@ -92,10 +92,10 @@ class Download(Struct, frozen=True):
         for outdated in self.target.parent.glob(f"{_literal(self.target.name)}.*.part"):
             if outdated != self._part:
                 outdated.unlink(missing_ok=True)
+        if self._part.exists() and self._part.stat().st_size > self.size:
+            self._part.unlink()
         with self._part.open("ab") as file, _heard(observer):
-            if file.tell() > self.size:
-                file.truncate(0)
-            have = file.tell() if file.tell() <= self.size else file.seek(0)
+            have = file.tell()
             self._check_space(self.size - have)
             http_get(
                 self.url,
