@@ -164,7 +164,7 @@ def test_a_refusal_says_why(
     hub: Hub, tmp_path: Path, reference: str, refusal: tuple[int, str] | None, message: str, hint: str
 ) -> None:
     hub.refusal = refusal
-    with pytest.raises(EmbeddingError) as failure:
+    with pytest.raises(ProviderUnavailable) as failure:
         find_model(reference, tmp_path, RecordingObserver())
     assert str(failure.value) == f"{reference} cannot be downloaded: {message}"
     assert hint in failure.value.hint
@@ -206,7 +206,7 @@ def test_offline_nothing_is_asked(hub: Hub, tmp_path: Path, monkeypatch: pytest.
 
 def test_no_hub_at_all(hub: Hub, tmp_path: Path) -> None:
     file = HubFile.parse(REFERENCE)
-    with pytest.raises(EmbeddingError, match=r"cannot be downloaded: .*refused"):
+    with pytest.raises(ProviderUnavailable, match=r"cannot be downloaded: .*refused"):
         Download.of(file, file.within(tmp_path), endpoint="http://127.0.0.1:1")
 
 

@@ -6,13 +6,16 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("llama_cpp", reason="llama.cpp is not installed: pip install 'memlane[local]'")
+if find_spec("llama_cpp") is None:
+    pytest.skip("llama.cpp is not installed: pip install 'memlane[local]'", allow_module_level=True)
 
 import gguf
+from tests.embed.embedder_contract import check_contract
 from tests.embed.local.tiny_gguf import CONTEXT, WIDTH, write_tiny_model
 
 from memlane import Memory
@@ -44,6 +47,10 @@ def refusal(model: Path, cache: Path) -> str:
     with pytest.raises(ProviderUnavailable) as failure:
         local_embedder(str(model), cache, observer=RecordingObserver()).verify()
     return str(failure.value)
+
+
+def test_it_keeps_the_contract_of_providers(local: LocalEmbedder) -> None:
+    check_contract(local)
 
 
 def test_texts_that_share_letters_are_alike(local: LocalEmbedder) -> None:

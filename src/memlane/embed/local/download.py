@@ -68,7 +68,7 @@ class Download(Struct, frozen=True):
         import filelock
 
         lock = filelock.FileLock(f"{self.target}.lock")
-        with _translated(self.file):
+        with _translated(self.file, EmbeddingError):
             self.target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             while True:
                 with suppress(filelock.Timeout):
@@ -92,10 +92,10 @@ class Download(Struct, frozen=True):
         for outdated in self.target.parent.glob(f"{_literal(self.target.name)}.*.part"):
             if outdated != self._part:
                 outdated.unlink(missing_ok=True)
+        if self._part.exists() and self._part.stat().st_size > self.size:
+            self._part.unlink()
         with self._part.open("ab") as file, _heard(observer):
-            if file.tell() > self.size:
-                file.truncate(0)
-            have = file.tell() if file.tell() <= self.size else file.seek(0)
+            have = file.tell()
             self._check_space(self.size - have)
             http_get(
                 self.url,
@@ -188,8 +188,11 @@ def _heard(observer: Observer) -> Iterator[None]:
 
 
 @contextmanager
-def _translated(file: HubFile) -> Iterator[None]:
-    """The hub's, the network's and the system's errors, in words for the user."""
+def _translated(file: HubFile, passing: type[EmbeddingError] = ProviderUnavailable) -> Iterator[None]:
+    """The hub's, the network's and the system's errors, in words for the user.
+
+    `passing` is raised for what may be over the next time; what the user must mend is ProviderUnavailable.
+    """
     import httpx2
     from huggingface_hub import errors as hub
 
@@ -220,7 +223,7 @@ def _translated(file: HubFile) -> Iterator[None]:
             if isinstance(error, hub.HfHubHTTPError)
             else _reason(error)
         )
-        raise EmbeddingError(f"{file} cannot be downloaded: {reason}", hint=_AGAIN) from error
+        raise passing(f"{file} cannot be downloaded: {reason}", hint=_AGAIN) from error
 
 
 _AGAIN = "try again: what is here already is kept"
