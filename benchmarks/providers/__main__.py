@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter
 
 from benchmarks.speed.notes import write_notes
 from memlane import Memory
@@ -92,8 +92,7 @@ def _kill(figures: Figures, server: Server, notes: Path, state: Path, request: i
     """Kill a process at this request, and let another one go on."""
     child = ["--child", server.address, str(notes), str(state)]
     process = subprocess.Popen([sys.executable, "-m", "benchmarks.providers", *child])
-    while server.bill.requests < request and process.poll() is None:
-        sleep(0.005)
+    server.bill.reached(request, seconds=60)
     process.send_signal(signal.SIGKILL)
     process.wait()
     _synced(server, notes, state)

@@ -25,7 +25,12 @@ class Bill:
         self.texts: Counter[str] = Counter()
         self.largest = 0
         """The most texts of one request."""
-        self._guard = threading.Lock()
+        self._guard = threading.Condition()
+
+    def reached(self, requests: int, *, seconds: float) -> bool:
+        """Wait until so many requests have come in; False when time is up."""
+        with self._guard:
+            return self._guard.wait_for(lambda: self.requests >= requests, seconds)
 
     def note(self, texts: list[str]) -> None:
         """A request has come in."""
@@ -33,6 +38,7 @@ class Bill:
             self.requests += 1
             self.texts.update(texts)
             self.largest = max(self.largest, len(texts))
+            self._guard.notify_all()
 
     @property
     def again(self) -> int:
@@ -56,6 +62,9 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.seconds = seconds
         self.bill = Bill()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base class has it
+        """A client that was killed is no news."""
 
     @property
     def address(self) -> str:
