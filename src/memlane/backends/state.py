@@ -46,7 +46,7 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
     probed = probe(questions, store, choice, answering) if deep else ""
     endpoint = choice.reached(answering)
     generation, space = store.current_generation(), store.current_space()
-    pause = observed.synchronizer.pause()
+    pause = questions.ask("asking whether the provider is left alone", observed.synchronizer.pause, None)
     if pause:
         questions.warnings.append(f"{choice.embedder.id if choice.embedder else 'the provider'}: {pause}")
     complete = bool(generation and generation.complete) and (

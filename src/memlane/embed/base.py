@@ -121,7 +121,11 @@ class Embedder(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of connections and processes. Calls that are running end with EmbeddingError."""
+        """Let go of connections and processes. Calls that are running end with EmbeddingError.
+
+        A pass that is ended does this too. What a host passes in has to work again when it is asked again;
+        what Memlane made itself is made anew.
+        """
         ...
 
 
@@ -173,6 +177,7 @@ class CheckedEmbedder:
         """`dimensions` is the one length to let through; None takes what the model gives."""
         self._inner = inner
         self._wanted = self._dimensions = dimensions
+        self.closed = False
         self.id = inner.id
         self.model = inner.model
         self.identity = inner.identity
@@ -230,6 +235,7 @@ class CheckedEmbedder:
 
     def close(self) -> None:
         """Let go of connections and processes."""
+        self.closed = True
         self._inner.close()
 
     @contextmanager

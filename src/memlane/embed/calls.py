@@ -17,7 +17,7 @@ from ..errors import EmbeddingError
 from .base import Embedder, NoVector, Vector
 
 _BEAT_SECONDS = 0.5
-_CANCEL_SECONDS = 2.0
+_CANCEL_SECONDS = 1.0
 """How long cancelled calls are waited for: what they had made travels in their error."""
 
 

@@ -1,4 +1,4 @@
-"""Forming batches: as many texts a call as the provider takes, counted and weighed."""
+"""Forming batches: as many texts a call as is well, counted and weighed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from collections import deque
 from typing import NamedTuple
 
 from ..embed.base import Embedder
+
+_MOST_TEXTS = 64
+"""Of several calls at a time, none holds more texts: a larger one would hardly be faster, and all that is on
+its way is lost, and paid again, when the process is killed."""
 
 
 class _Text(NamedTuple):
@@ -34,14 +38,11 @@ class Batching:
     @property
     def is_ripe(self) -> bool:
         """Whether what waits makes a full batch."""
-        return (
-            len(self._waiting) >= self._embedder.max_batch_items
-            or self._tokens >= self._embedder.max_batch_tokens
-        )
+        return len(self._waiting) >= self._most_texts() or self._tokens >= self._embedder.max_batch_tokens
 
     def take(self) -> dict[bytes, str]:
         """The next batch, texts by digest: at least one, however long; none when nothing waits."""
-        items, room = self._embedder.max_batch_items, self._embedder.max_batch_tokens
+        items, room = self._most_texts(), self._embedder.max_batch_tokens
         batch: dict[bytes, str] = {}
         while self._waiting and len(batch) < max(1, items):
             if batch and self._waiting[0].tokens > room:
@@ -51,3 +52,7 @@ class Batching:
             room -= tokens
             self._tokens -= tokens
         return batch
+
+    def _most_texts(self) -> int:
+        most = self._embedder.max_batch_items
+        return most if self._embedder.max_in_flight <= 1 else min(most, _MOST_TEXTS)

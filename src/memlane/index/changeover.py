@@ -8,6 +8,8 @@ the wanted one takes over in one transaction as soon as its space is complete.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from ..clock import Clock
@@ -16,11 +18,13 @@ from ..embed.cache import EmbeddingCache, NoCache
 from ..errors import EmbeddingError, QuotaExhausted
 from ..events import Observer
 from ..values import Building, Fallback
-from .fill import FillCount, SpaceFill
 from .identity import space_identity
 from .lengths import is_noted
 from .pause import Pause, Pauses
 from .store import Generation, Space, Store
+
+if TYPE_CHECKING:
+    from .fill import FillCount, SpaceFill
 
 FEW = 16
 """So many chunks a slow model embeds at once, in one or two seconds: a new note, a small folder."""
@@ -119,6 +123,8 @@ class Changeover:
         `trusting` takes vectors over from the index itself. `insisting` asks a provider that is to be left
         alone.
         """
+        from .fill import FillCount  # most searches look whether there is something to do, and find nothing
+
         target, fill = self._wanted_fill(generation, trusting=trusting)
         missing = self._store.unembedded_count(target)
         answers = self._answers(target, missing)
@@ -159,6 +165,8 @@ class Changeover:
         `probing` asks the provider for one vector first: quickly, as a query does, and also where none is
         missing.
         """
+        from .fill import FillCount
+
         pause = None if insisting else self._pauses.in_force()
         if pause is not None:
             count = fill.run(known_only=True)
@@ -209,5 +217,7 @@ class Changeover:
         return count
 
     def _space_fill(self, space: Space, embedder: Embedder, *, trusting: bool = True) -> SpaceFill:
+        from .fill import SpaceFill
+
         cache = self._cache if embedder.worth_caching else NoCache()
         return SpaceFill(self._store, space, embedder, cache, self._observer, trusting=trusting)

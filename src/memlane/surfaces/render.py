@@ -11,7 +11,7 @@ import click
 
 from ..events import Stage
 from ..search.snippet import find_matches
-from ..values import Building, Hit, Pass, SearchResult, Status, SyncReport
+from ..values import Building, Fallback, Hit, Pass, SearchResult, Status, SyncReport
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -97,7 +97,9 @@ def result_text(
         notes.append(f"note: {result.why.message}")
     if result.stale and not result.warning:
         notes.append("note: newer changes are not in these results yet")
-    if result.building:
+    if result.fallback:
+        notes.append(f"note: {_fallback_text(result.fallback, result.provider)}")
+    elif result.building:
         notes.append(f"note: {_building_text(result.building, result.model)}")
     elif result.partial:
         notes.append("note: the index is not complete yet")
@@ -184,6 +186,8 @@ def status_text(status: Status) -> str:
     lines = [f"{name:<13} {with_visible_controls(value)}" for name, value in rows]
     if status.building:
         lines.append(f"{'Building':<13} {_building_text(status.building, status.model)}")
+    if status.fallback:
+        lines.append(f"{'Fallback':<13} {_fallback_text(status.fallback, status.provider)}")
     notes = [f"being written by {status.writer}"] if status.writer else []
     notes += [f"why: {reason}" for reason in status.provider_reasons]
     notes += [f"failed: {failure.path}: {failure.reason}" for failure in counts.failed]
@@ -272,6 +276,10 @@ def _nothing(result: SearchResult) -> str:
         return result.why.message
     advice = " Try other words, or fewer." if result.why.code == "no_match" else ""
     return f"No matches: {result.why.message}.{advice}"
+
+
+def _fallback_text(fallback: Fallback, answering: str) -> str:
+    return with_visible_controls(f"{answering} answers in place of {fallback.origin}: {fallback.reason}")
 
 
 def _building_text(building: Building, answering: str | None) -> str:

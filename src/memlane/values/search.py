@@ -138,7 +138,7 @@ class SearchResult(Value, frozen=True):
     stale: bool = False
     partial: bool = False
     building: Building | None = None
-    """Set while a faster model answers in place of the configured one."""
+    """Set while the vectors of the configured model are not all there."""
     confidence: float | None = None
     """The chance that the best passage answers the question, 0..1; None where nothing was searched, or by
     keyword alone: such scores are no chances."""
