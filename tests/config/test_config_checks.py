@@ -214,6 +214,17 @@ def test_a_key_of_the_defaults_is_not_sent_to_an_agents_own_host(machine) -> Non
     sent(machine, {"apiKey": "own"}, here | {"apiKey": "k"})
 
 
+def test_gemini_takes_only_some_numbers_of_dimensions(machine) -> None:
+    for count in (127, 3073):
+        assert refused_search(machine, {"provider": "gemini", "outputDimensionality": count}) == (
+            f"{SEARCH}.outputDimensionality is {count}; allowed: from 128 to 3072 with the provider gemini"
+        )
+    for count in (128, 3072):
+        search = {"provider": "gemini", "outputDimensionality": count}
+        assert machine.search(search).memory_search.output_dimensionality == count
+    assert machine.search({"provider": "openai", "outputDimensionality": 64}).warnings == ()
+
+
 # ---- providers ---------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,6 @@ from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
 
 from msgspec import field
 from msgspec.structs import replace
-from msgspec.structs import replace
 
 from ...config.kinds import HIDDEN, without_credentials
 from ...errors import EmbeddingError
@@ -102,13 +101,6 @@ class Client:
         for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
         return without_credentials(text)
-
-    def hide_in(self, answer: Answer) -> Answer:
-        """A refusal before it is read and cut: half a key is one too many."""
-        body = answer.body
-        for secret in self._secrets:
-            body = body.replace(secret.encode(), HIDDEN.encode())
-        return replace(answer, body=body)
 
     def hide_in(self, answer: Answer) -> Answer:
         """A refusal before it is read and cut: half a key is one too many."""
