@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..embed.base import Embedder, NoVector, Vector
+from ..embed.base import Embedder, Input, NoVector, Vector
 from ..embed.cache import EmbeddingCache
 from ..errors import EmbeddingError, StoreError
 from ..events import Observer
-from ..markdown import estimate_tokens
+from .inputs import batches_by_bytes, embed_inputs, input_for
 from .store import Space, Store, UnembeddedChunk
 
 
@@ -56,13 +56,15 @@ class SpaceFill:
             try:
                 vectors = self._known(batch)
                 if not known_only:
-                    vectors |= self._made(batch, vectors)
+                    for part in batches_by_bytes([one for one in batch if one.digest not in vectors]):
+                        vectors |= self._made(part, vectors)
             except EmbeddingError as error:
                 self.count.failure = str(error)
-                break
             found = [(chunk.chunk, vectors[chunk.digest]) for chunk in batch if chunk.digest in vectors]
             self._store.put_vectors(self._space, found)
             self.count.without_vector += sum(isinstance(vector, NoVector) for _, vector in found)
+            if self.count.failure:
+                break
             done += len(batch)
             if not known_only:
                 self._observer.progress("embed", done, max(done, total))
@@ -82,19 +84,20 @@ class SpaceFill:
         self, batch: list[UnembeddedChunk], known: dict[bytes, Vector | NoVector]
     ) -> dict[bytes, Vector | NoVector]:
         """The vectors that are not known, by digest, made now."""
-        limit = self._embedder.max_input_tokens
-        texts = {chunk.digest: chunk.within(limit) for chunk in batch if chunk.digest not in known}
         vectors: dict[bytes, Vector | NoVector] = {}
-        for digest, text in texts.items():
-            if estimate_tokens(text) > limit:
-                vectors[digest] = NoVector(
-                    f"longer than the {limit} tokens that {self._embedder.model} takes"
-                )
-        wanted = [digest for digest in texts if digest not in vectors]
+        wanted: dict[bytes, Input] = {}
+        for chunk in batch:
+            if chunk.digest in known or chunk.digest in wanted:
+                continue
+            made_from = input_for(chunk, self._embedder)
+            if isinstance(made_from, NoVector):
+                vectors[chunk.digest] = made_from
+            else:
+                wanted[chunk.digest] = made_from
         if wanted:
-            made = self._embedder.embed_documents([texts[digest] for digest in wanted])
+            made = embed_inputs(self._embedder, list(wanted.values()))
             vectors.update(zip(wanted, made, strict=True))
-            self._remember(wanted, made)
+            self._remember(list(wanted), made)
             self.count.embedded += len(wanted)
         return vectors
 
