@@ -15,6 +15,7 @@ from .analyze import TOKENIZER
 from .database import Database, select, select_row, select_value
 from .generations import (
     CHUNKS_OF,
+    UNEMBEDDED_COLUMNS,
     as_generation,
     as_space,
     count_chunks,
@@ -300,8 +301,7 @@ class SqliteStore:
         with self._database.reading() as connection:
             rows = select(
                 connection,
-                "SELECT c.id, c.digest, c.heading, c.text, f.location, f.media, f.size"
-                f" FROM {CHUNKS_OF} AND c.id > ? AND c.id NOT IN"  # noqa: S608
+                f"SELECT {UNEMBEDDED_COLUMNS} FROM {CHUNKS_OF} AND c.id > ? AND c.id NOT IN"  # noqa: S608
                 f" (SELECT chunk FROM {schema.vectors_table(space.id)}) ORDER BY c.id LIMIT ?",
                 space.generation,
                 after,

@@ -163,12 +163,12 @@ def weighted(keyword: KeywordEvidence | None, vector: VectorEvidence | None, wei
 
 
 def counts_in_full(media: bool, by_meaning: float, by_both: float) -> bool:
-    """Whether a candidate's vector score counts in full: that of a picture or a sound, where it is the greater.
+    """Whether a candidate's vector score counts in full: that of a picture or a sound, if it is the greater.
 
     Their words are a file name, which says little of what they show or let hear: that a query does not match
     it speaks against nothing. A match of the name can lift them all the same.
     """
-    return media and by_meaning >= by_both
+    return media and by_meaning > 0 and by_meaning >= by_both
 
 
 def strength(fused: float, late: float | None, nearness: float, *, in_full: bool = False) -> float:

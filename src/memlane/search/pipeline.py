@@ -318,10 +318,9 @@ def _with_model(candidates: Sequence[Candidate], scores: Sequence[float]) -> lis
     alone = all(candidate.late is None for candidate in candidates)
     weighed = []
     for candidate in candidates:
-        if candidate.in_full:  # it has no text that could be read: its vector score stands for the model's
-            reranked, evidence = None, candidate.fused
-        else:
-            reranked = evidence = next(said, None) if candidate.passed_by else None
+        # A picture has no text that could be read: its vector score stands for the model's.
+        reranked = next(said, None) if candidate.passed_by and not candidate.in_full else None
+        evidence = candidate.fused if candidate.in_full else reranked
         total = candidate.strength + model_evidence(evidence, alone=alone)
         weighed.append(replace(candidate, reranked=reranked, strength=total, score=min(total, MOST)))
     return _with_chances(sorted(weighed, key=lambda candidate: candidate.order))

@@ -24,6 +24,8 @@ class SyncReport(Value, frozen=True):
     removed: int = 0
     failed: tuple[FileFailure, ...] = ()
     skipped_links: tuple[str, ...] = ()
+    skipped: tuple[FileFailure, ...] = ()
+    """Images and audio that are passed over, and why."""
     chunks: int = 0
     """Chunks written."""
     embedded: int = 0
@@ -141,6 +143,12 @@ class Status(Value, frozen=True):
     notes: int = 0
     """Files that count as notes now."""
     note_bytes: int = 0
+    media: dict[str, int] = field(default_factory=dict)
+    """Images and audio files that count now, by modality."""
+    skipped: tuple[FileFailure, ...] = ()
+    """Images and audio that are passed over, and why."""
+    notices: tuple[str, ...] = ()
+    """What is worth knowing of the settings in force, such as what is uploaded."""
     seconds_since_sync: int | None = None
     read_only: bool = False
     """The index can be read but not written."""

@@ -50,8 +50,8 @@ def resolve_readable(workspace: Workspace, path: str, *, curated: bool = True) -
 
     Readable are `MEMORY.md`, `memory.md`, Markdown files under `memory/`, and what the extra paths take in;
     relative to the workspace or absolute. Hidden files and folders are not, nor are images and audio files
-    that are indexed: they have no lines. With `curated=False` the curated file is refused in any spelling of its
-    name.
+    that are indexed: they have no lines. With `curated=False` the curated file is refused in any spelling of
+    its name.
     """
     location = _location_of(workspace, path)
     shown = workspace.shown(location)

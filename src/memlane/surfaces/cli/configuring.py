@@ -17,14 +17,14 @@ def config_command() -> None:
 @memory_options
 def check_command(place: Place) -> None:
     """Print every setting in force and where it comes from."""
-    from ...config import describe
+    from ...config import describe, notices
 
     configuration = read_configuration(
         workspace=place.workspace, config=place.config, state_dir=place.state_dir
     )
     settings = configuration.agent(place.agent)
     rows = describe(settings)
-    warnings = list(settings.warnings)
+    warnings, told = list(settings.warnings), list(notices(settings))
     if place.as_json:
         print_json(
             {
@@ -33,6 +33,7 @@ def check_command(place: Place) -> None:
                 "agent": settings.agent_id,
                 "settings": [{"key": key, "value": value, "origin": origin} for key, value, origin in rows],
                 "warnings": warnings,
+                "notices": told,
             }
         )
         return
@@ -41,6 +42,8 @@ def check_command(place: Place) -> None:
     width = max(len(key) for key, _, _ in rows)
     for key, value, origin in rows:
         click.echo(f"{key:<{width}}  {value}  [{origin}]")
+    for notice in told:
+        click.echo(f"\nNote: {notice}.")
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
 
