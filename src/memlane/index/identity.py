@@ -45,12 +45,12 @@ def text_digest(text: str) -> bytes:
     return bytes_digest(text.encode("utf-8", "surrogatepass"))
 
 
-def media_digest(label: str, digest: str) -> bytes:
+def media_digest(label: bytes, digest: bytes) -> bytes:
     """The digest under which the embedding of a file with this label and these bytes is known.
 
-    No text has it: none that is indexed holds NUL.
+    `digest` is that of the bytes, in hex. No text has it: none that is indexed holds NUL.
     """
-    return text_digest(f"{label}\0{digest}")
+    return bytes_digest(b"%b\0%b" % (label, digest))
 
 
 def bytes_digest(data: bytes) -> bytes:

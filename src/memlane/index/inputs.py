@@ -37,7 +37,7 @@ def batches_by_bytes(chunks: Sequence[UnembeddedChunk]) -> Iterator[list[Unembed
     held = 0
     for chunk in chunks:
         size = chunk.size if chunk.media is not None else 0
-        if held and held + size > BATCH_BYTES:
+        if size and held and held + size > BATCH_BYTES:
             yield batch
             batch, held = [], 0
         batch.append(chunk)
@@ -79,6 +79,6 @@ def _media(chunk: UnembeddedChunk, modality: Modality, embedder: Embedder) -> Me
         found, data = read_media(chunk.location, modality, size=chunk.size)
     except UnreadableNote as error:
         return NoVector(error.reason)
-    if media_digest(chunk.text, found.digest) != chunk.digest:
+    if media_digest(chunk.text.encode(), found.digest.encode()) != chunk.digest:
         return NoVector("changed while it was indexed")
     return Media(chunk.text, found.mime_type, data)

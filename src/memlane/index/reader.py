@@ -148,7 +148,7 @@ def _media_chunk(modality: Modality, path: str, name: str, digest: str) -> Index
         end_line=1,
         text=text,
         heading="",
-        digest=media_digest(text, digest),
+        digest=media_digest(text.encode(), digest.encode()),
         heading_terms=" ".join(analyze(name)),
         body_terms=" ".join(analyze(text)),
         pieces=_pieces(text),
