@@ -16,7 +16,7 @@ from tests.media_embedder import MediaEmbedder
 
 from memlane import Memory
 from memlane.errors import PathRefused
-from memlane.index.inputs import BATCH_BYTES
+from memlane.index.batches import BATCH_BYTES
 from memlane.testing import HashEmbedder, WordReranker
 from memlane.tools import search_json, value_json
 from memlane.values import FileFailure

@@ -6,20 +6,16 @@ import pytest
 from tests import media_files as made
 from tests.media_embedder import MediaEmbedder
 
-from memlane.embed.base import Input, Media, NoVector
+from memlane.embed.base import Media, NoVector
 from memlane.errors import EmbeddingError, InputRefused
 from memlane.index.identity import media_digest, text_digest
-from memlane.index.inputs import BATCH_BYTES, batches_by_bytes, embed_inputs, input_for
+from memlane.index.inputs import Draft, draft_of, input_for, vectors_of
 from memlane.index.store import UnembeddedChunk
+from memlane.markdown import estimate_tokens
 from memlane.testing import HashEmbedder
 from memlane.workspace import inspect_media
 
 RED, BLUE, BAD = made.png((255, 0, 0)), made.png((0, 0, 255)), made.png((1, 2, 3))
-
-
-def chunk(number: int, *, size: int = 0) -> UnembeddedChunk:
-    media = "image" if size else None
-    return UnembeddedChunk(number, bytes([number]), "", "text", "/nowhere.png", media, size)
 
 
 def stored(path: Path) -> UnembeddedChunk:
@@ -31,41 +27,54 @@ def picture(data: bytes) -> Media:
     return Media("Image file: a.png", "image/png", data)
 
 
-def test_files_are_held_as_far_as_one_request_takes_them() -> None:
-    half = BATCH_BYTES // 2
-    sizes = [0, half, 0, half, 1, 0, BATCH_BYTES + 5, 0, half, half + 1]
-    batches = list(batches_by_bytes([chunk(number, size=size) for number, size in enumerate(sizes)]))
-    assert [[one.chunk for one in batch] for batch in batches] == [[0, 1, 2, 3], [4, 5], [6, 7], [8], [9]]
-    assert list(batches_by_bytes([])) == []
+def drafts(folder: Path, *inputs: str | bytes) -> list[Draft]:
+    """Texts as they are, and files with these bytes."""
+    made_of: list[Draft] = []
+    for number, one in enumerate(inputs):
+        if isinstance(one, bytes):
+            path = folder / f"{number}.png"
+            path.write_bytes(one)
+            made_of.append(waiting(stored(path)))
+        else:
+            made_of.append(one)
+    return made_of
+
+
+def waiting(chunk: UnembeddedChunk) -> Draft:
+    drafted = draft_of(chunk, MediaEmbedder({}))
+    assert not isinstance(drafted, NoVector)
+    return drafted[0]
 
 
 def test_the_input_of_a_picture_is_its_label_type_and_bytes(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(RED)
-    embedder = MediaEmbedder({})
-    assert input_for(stored(path), embedder) == picture(RED)
-    assert input_for(stored(path), HashEmbedder()) == NoVector("words takes no images and no audio")
+    assert input_for(waiting(stored(path))) == picture(RED)
+    assert draft_of(stored(path), HashEmbedder()) == NoVector("words takes no images and no audio")
 
 
 def test_a_picture_that_changed_since_it_was_read_is_not_sent(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(RED)
-    known = stored(path)
+    known = waiting(stored(path))
     path.write_bytes(BLUE)
     assert len(RED) == len(BLUE)
-    assert input_for(known, MediaEmbedder({})) == NoVector("changed while it was indexed")
+    assert input_for(known) == NoVector("changed while it was indexed")
     path.write_bytes(RED + b"more")
-    assert input_for(known, MediaEmbedder({})) == NoVector("changed while it was indexed")
+    assert input_for(known) == NoVector("changed while it was indexed")
     path.unlink()
-    assert input_for(known, MediaEmbedder({})) == NoVector("no longer there")
+    assert input_for(known) == NoVector("no longer there")
+    embedder = MediaEmbedder({})
+    assert vectors_of(embedder, [known]) == [NoVector("no longer there")]
+    assert embedder.calls == []
 
 
-def test_the_input_of_a_note_is_its_text_within_the_limit() -> None:
+def test_the_draft_of_a_note_is_its_text_within_the_limit() -> None:
     embedder = HashEmbedder()
     note = UnembeddedChunk(1, text_digest("tea"), "Drinks", "tea")
-    assert input_for(note, embedder) == "Drinks\ntea"
+    assert draft_of(note, embedder) == ("Drinks\ntea", estimate_tokens("Drinks\ntea"))
     long = UnembeddedChunk(1, b"", "", "字" * 9000)
-    assert input_for(long, embedder) == NoVector("longer than the 8192 tokens that words takes")
+    assert draft_of(long, embedder) == NoVector("longer than the 8192 tokens that words takes")
 
 
 def test_the_same_bytes_under_another_name_are_embedded_anew() -> None:
@@ -73,19 +82,18 @@ def test_the_same_bytes_under_another_name_are_embedded_anew() -> None:
     assert media_digest(b"a", b"ff") not in {text_digest("a ff"), text_digest("aff")}
 
 
-def test_one_that_is_refused_does_not_keep_the_others_from_their_vectors() -> None:
+def test_one_that_is_refused_does_not_keep_the_others_from_their_vectors(tmp_path: Path) -> None:
     embedder = MediaEmbedder({RED: "red", BLUE: "blue"}, refused=[BAD])
-    inputs: list[Input] = ["one", picture(RED), "two", picture(BAD), picture(BLUE)]
-    made_of = embed_inputs(embedder, inputs)
+    made_of = vectors_of(embedder, drafts(tmp_path, "one", RED, "two", BAD, BLUE))
     assert made_of[3] == NoVector("gemini does not take image/png: Unable to process input")
     expected = ["one", "red", "two", None, "blue"]
     for vector, words in zip(made_of, expected, strict=True):
         assert words is None or vector == embedder.embed_query(words)
     assert embedder.calls == [5, 2, 1, 1, 1]
-    assert embed_inputs(embedder, [picture(BAD)]) == [made_of[3]]
+    assert vectors_of(embedder, drafts(tmp_path, BAD)) == [made_of[3]]
 
 
-def test_what_was_made_before_a_refusal_is_not_sent_again() -> None:
+def test_what_was_made_before_a_refusal_is_not_sent_again(tmp_path: Path) -> None:
     class Partial(MediaEmbedder):
         def embed_documents(self, inputs):
             try:
@@ -96,7 +104,7 @@ def test_what_was_made_before_a_refusal_is_not_sent_again() -> None:
                 raise
 
     embedder = Partial({}, refused=[BAD])
-    first, second, third = embed_inputs(embedder, [picture(RED), picture(BAD), picture(BLUE)])
+    first, second, third = vectors_of(embedder, drafts(tmp_path, RED, BAD, BLUE))
     assert first == embedder.embed_query("made before")
     assert isinstance(second, NoVector)
     assert third == embedder.embed_query("Image file: a.png")
@@ -109,10 +117,10 @@ def test_refused_texts_are_a_failure_of_the_call() -> None:
             raise InputRefused("no")
 
     with pytest.raises(InputRefused):
-        embed_inputs(Grumpy(), ["one", "two"])
+        vectors_of(Grumpy(), ["one", "two"])
 
 
-def test_an_outage_among_single_files_hands_on_what_was_made() -> None:
+def test_an_outage_among_single_files_hands_on_what_was_made(tmp_path: Path) -> None:
     class Failing(MediaEmbedder):
         def embed_documents(self, inputs):
             if len(self.calls) == 3:
@@ -121,7 +129,7 @@ def test_an_outage_among_single_files_hands_on_what_was_made() -> None:
 
     embedder = Failing({RED: "red"}, refused=[BAD])
     with pytest.raises(EmbeddingError, match="gone") as caught:
-        embed_inputs(embedder, [picture(RED), picture(BAD), picture(BLUE), picture(RED)])
+        vectors_of(embedder, drafts(tmp_path, RED, BAD, BLUE, RED))
     assert list(caught.value.made) == [0, 1]
     assert caught.value.made[0] == embedder.embed_query("red")
     assert isinstance(caught.value.made[1], NoVector)

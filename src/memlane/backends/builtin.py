@@ -56,6 +56,7 @@ class IndexSettings(Value, frozen=True):
     chunking: Chunking = field(default_factory=Chunking)
     cache_enabled: bool = True
     cache_entries: int = 50_000
+    cache_bytes: int = 1_000_000_000
     notices: tuple[str, ...] = ()
     """What a status tells of the settings."""
 
@@ -73,6 +74,7 @@ class IndexSettings(Value, frozen=True):
             cache_enabled=search.cache.enabled,
             cache_entries=search.cache.max_entries,
             notices=notices(settings),
+            cache_bytes=search.cache.max_bytes,
         )
 
     @property
@@ -146,8 +148,12 @@ class BuiltinBackend:
             rater=self._choice.standing_in,
             model=self._model,
         )
-        building = self._synchronizer(store).building()
-        return replace(search.run(request, filters), building=building)
+        synchronizer = self._synchronizer(store)
+        return replace(
+            search.run(request, filters),
+            building=synchronizer.building(),
+            fallback=self._choice.fallback or synchronizer.fallback(space),
+        )
 
     def sync(
         self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False
@@ -229,24 +235,27 @@ class BuiltinBackend:
         return self._choice.embedder
 
     def _fitting(self, space: Space | None) -> CheckedEmbedder | None:
-        """The embedder for queries to a space: the one that stands in, where the space is its own."""
-        standing_in = self._choice.standing_in
-        if space and standing_in and space.identity == space_identity(standing_in.identity):
-            return standing_in
+        """The embedder for queries to a space: the one whose own it is, else the wanted one."""
+        for other in (self._choice.standing_in, self._choice.substitute):
+            if space and other and space.identity == space_identity(other.identity):
+                return other
         return self._embedder
 
     @property
     def _cache(self) -> EmbeddingCache:
-        embedder = self._embedder
+        models = (self._embedder, self._choice.substitute)
         with self._opening:
             if self._kept_embeddings is None:
-                if embedder is None or not embedder.worth_caching or not self._settings.cache_enabled:
+                worth = any(model is not None and model.worth_caching for model in models)
+                if not worth or not self._settings.cache_enabled:
                     self._kept_embeddings = NoCache()
                 else:
                     from ..embed.sqlite_cache import SqliteCache
 
                     self._kept_embeddings = SqliteCache(
-                        self._settings.cache_path, max_entries=self._settings.cache_entries
+                        self._settings.cache_path,
+                        max_entries=self._settings.cache_entries,
+                        max_bytes=self._settings.cache_bytes,
                     )
             return self._kept_embeddings
 
@@ -260,6 +269,7 @@ class BuiltinBackend:
             observer=self._observer,
             clock=self._clock,
             standing_in=self._choice.standing_in,
+            substitute=self._choice.substitute,
         )
 
     def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:

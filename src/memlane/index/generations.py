@@ -10,8 +10,6 @@ from .store import Generation, Space
 
 CHUNKS_OF = "chunks c JOIN files f ON f.id = c.file WHERE f.generation = ?"
 """What follows FROM for the chunks of a generation."""
-UNEMBEDDED_COLUMNS = "c.id, c.digest, c.heading, c.text, f.location, f.media, f.size"
-"""What an `UnembeddedChunk` is made from."""
 
 
 def current_generation(connection: apsw.Connection) -> Generation | None:

@@ -1,84 +1,106 @@
 """What is handed to an embedder for a chunk: a text, or the bytes of a picture or a sound.
 
-Bytes are read when they are embedded, a few files at a time, and never kept.
+Bytes are read when they are sent, a few files at a time, and never kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..embed.base import Embedder, Input, Media, NoVector, Vector
 from ..errors import EmbeddingError, InputRefused
 from ..markdown import estimate_tokens
-from ..values import Modality
+from ..values import Modality, Value
 from ..workspace import UnreadableNote, read_media
 from .identity import media_digest
 from .store import UnembeddedChunk
 
-BATCH_BYTES = 14_000_000
-"""What the files of one call may add up to. Gemini takes requests of 20 MB; as base64, bytes grow by a third,
-and the texts and the frame around them want some room. A larger file goes alone."""
+
+class MediaDraft(Value, frozen=True):
+    """A picture or a sound whose bytes are not read yet."""
+
+    label: str
+    location: str
+    modality: Modality
+    size: int
+    """In bytes, as it was when it was indexed."""
+    digest: bytes
+    """Of label and bytes, as they were then."""
 
 
-def input_for(chunk: UnembeddedChunk, embedder: Embedder) -> Input | NoVector:
-    """What the vector of a chunk is made from, or why it cannot have one."""
+Draft = str | MediaDraft
+"""What waits to be sent."""
+
+
+def draft_of(chunk: UnembeddedChunk, embedder: Embedder) -> tuple[Draft, int] | NoVector:
+    """What a chunk waits as, with the estimated tokens of its text, or why it cannot have a vector."""
     if chunk.media is not None:
-        return _media(chunk, chunk.media, embedder)
+        if not embedder.takes_media:
+            return NoVector(f"{embedder.model} takes no images and no audio")
+        draft = MediaDraft(chunk.text, chunk.location, chunk.media, chunk.size, chunk.digest)
+        return draft, estimate_tokens(chunk.text)
     limit = embedder.max_input_tokens
     text = chunk.within(limit)
-    if estimate_tokens(text) > limit:
+    tokens = estimate_tokens(text)
+    if tokens > limit:
         return NoVector(f"longer than the {limit} tokens that {embedder.model} takes")
-    return text
+    return text, tokens
 
 
-def batches_by_bytes(chunks: Sequence[UnembeddedChunk]) -> Iterator[list[UnembeddedChunk]]:
-    """The chunks in order, in lists whose files can be held and sent at once. Notes weigh nothing here."""
-    batch: list[UnembeddedChunk] = []
-    held = 0
-    for chunk in chunks:
-        size = chunk.size if chunk.media is not None else 0
-        if size and held and held + size > BATCH_BYTES:
-            yield batch
-            batch, held = [], 0
-        batch.append(chunk)
-        held += size
-    if batch:
-        yield batch
-
-
-def embed_inputs(embedder: Embedder, inputs: Sequence[Input]) -> list[Vector | NoVector]:
-    """The vectors of the inputs, in order. Raises EmbeddingError.
-
-    When the provider refuses the call for what is in it, each picture and sound is sent by itself: the ones
-    that are refused again have no vector, and the others do. `made` of an error is by position.
-    """
+def input_for(draft: Draft) -> Input | NoVector:
+    """What is sent for a draft: of a picture or a sound its bytes, or why they cannot be had."""
+    if isinstance(draft, str):
+        return draft
     try:
-        return embedder.embed_documents(inputs)
-    except InputRefused as refusal:
-        if not any(isinstance(one, Media) for one in inputs):
-            raise
-        if len(inputs) == 1:
-            return [NoVector(str(refusal))]
-        made = dict(refusal.made)
-    left = [place for place in range(len(inputs)) if place not in made]
-    texts = [place for place in left if isinstance(inputs[place], str)]
-    for places in ([texts] if texts else []) + [[place] for place in left if place not in texts]:
-        try:
-            vectors = embed_inputs(embedder, [inputs[place] for place in places])
-        except EmbeddingError as error:
-            error.made = made | {places[place]: vector for place, vector in error.made.items()}
-            raise
-        made.update(zip(places, vectors, strict=True))
-    return [made[place] for place in range(len(inputs))]
-
-
-def _media(chunk: UnembeddedChunk, modality: Modality, embedder: Embedder) -> Media | NoVector:
-    if not embedder.takes_media:
-        return NoVector(f"{embedder.model} takes no images and no audio")
-    try:
-        found, data = read_media(chunk.location, modality, size=chunk.size)
+        found, data = read_media(draft.location, draft.modality, size=draft.size)
     except UnreadableNote as error:
         return NoVector(error.reason)
-    if media_digest(chunk.text.encode(), found.digest.encode()) != chunk.digest:
+    if media_digest(draft.label.encode(), found.digest.encode()) != draft.digest:
         return NoVector("changed while it was indexed")
-    return Media(chunk.text, found.mime_type, data)
+    return Media(draft.label, found.mime_type, data)
+
+
+def vectors_of(embedder: Embedder, drafts: Sequence[Draft]) -> list[Vector | NoVector]:
+    """The vectors of the drafts, in order. Raises EmbeddingError, its `made` by position.
+
+    When the provider refuses the call for what is in it, each picture and sound is sent by itself: the ones
+    that are refused again have no vector, and the others do.
+    """
+    made: dict[int, Vector | NoVector] = {}
+    inputs: dict[int, Input] = {}
+    for place, draft in enumerate(drafts):
+        found = input_for(draft)
+        if isinstance(found, NoVector):
+            made[place] = found
+        else:
+            inputs[place] = found
+    if inputs:
+        _embed(embedder, inputs, made)
+    return [made[place] for place in range(len(drafts))]
+
+
+def _embed(embedder: Embedder, inputs: Mapping[int, Input], made: dict[int, Vector | NoVector]) -> None:
+    """Add the vectors of the inputs, which are by position, to those that are made."""
+    places = list(inputs)
+    try:
+        vectors = embedder.embed_documents(list(inputs.values()))
+        made.update(zip(places, vectors, strict=True))
+    except InputRefused as refusal:
+        made.update((places[place], vector) for place, vector in refusal.made.items())
+        if not any(isinstance(one, Media) for one in inputs.values()):
+            refusal.made = made
+            raise
+        if len(inputs) == 1:
+            made[places[0]] = NoVector(str(refusal))
+            return
+    except EmbeddingError as error:
+        made.update((places[place], vector) for place, vector in error.made.items())
+        error.made = made
+        raise
+    left = {place: one for place, one in inputs.items() if place not in made}
+    texts = {place: one for place, one in left.items() if isinstance(one, str)}
+    if texts:
+        _embed(embedder, texts, made)
+    for place, one in left.items():
+        if place not in texts:
+            _embed(embedder, {place: one}, made)

@@ -17,14 +17,15 @@ from ..embed.base import Embedder
 from ..embed.cache import EmbeddingCache
 from ..errors import Interrupted, StoreBusy
 from ..events import Observer
-from ..values import Building, SyncReport, TreeScan, Value
+from ..values import Building, Fallback, SyncReport, TreeScan, Value
 from ..workspace import Workspace, is_readable, scan_tree
-from .identity import layout_identity, space_identity
+from .identity import layout_identity
 from .plan import SyncPlan, plan_sync
-from .store import Store
+from .store import Space, Store
 
 if TYPE_CHECKING:
     from .changeover import Changeover
+    from .pause import Pause
 
 LAST_PASS = "last_pass"  # noqa: S105 - not a password
 """The note that holds the time of the last pass that wrote something."""
@@ -70,24 +71,31 @@ class Synchronizer:
         observer: Observer,
         clock: Clock,
         standing_in: Embedder | None = None,
+        substitute: Embedder | None = None,
     ) -> None:
         """`embedder` None leaves vectors alone: keyword search needs none.
 
-        `standing_in` is a fast model that answers until the vectors of `embedder` are made.
+        `standing_in` is a fast model that answers until the vectors of `embedder` are made, `substitute` the
+        one that takes over when it fails.
         """
         self._workspace = workspace
         self._store = store
-        self._embedder = embedder
         self._cache = cache
-        self._chunking = chunking.within(embedder)
+        self._chunking = chunking.within(embedder).within(substitute)
         self._observer = observer
         self._clock = clock
         self._changeover: Changeover | None = None
-        if embedder is not None and standing_in is not None:
+        if embedder is not None:
             from .changeover import Changeover
 
             self._changeover = Changeover(
-                store, wanted=embedder, standing_in=standing_in, cache=cache, observer=observer
+                store,
+                wanted=embedder,
+                standing_in=standing_in,
+                substitute=substitute,
+                cache=cache,
+                observer=observer,
+                clock=clock,
             )
 
     def pending(self) -> tuple[TreeScan, SyncPlan]:
@@ -99,8 +107,16 @@ class Synchronizer:
         return scan, plan_sync(scan, indexed, force=outdated, is_readable=is_readable)
 
     def building(self) -> Building | None:
-        """How far the vectors of the configured model are, while another model stands in for it."""
+        """How far the vectors of the configured model are; None when they answer and none is missing."""
         return self._changeover.building() if self._changeover else None
+
+    def fallback(self, space: Space | None) -> Fallback | None:
+        """Why the substitute's vectors answer, where the space is its own."""
+        return self._changeover.fallback(space) if self._changeover else None
+
+    def pause(self) -> Pause | None:
+        """Until when the configured provider is left alone."""
+        return self._changeover.pause() if self._changeover else None
 
     def run(self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False) -> SyncReport:
         """Bring the index up to date with the tree.
@@ -135,7 +151,7 @@ class Synchronizer:
             report = replace(report, failed=(*report.failed, *self._store.refused_media()))
         if report.warning and not report.busy:
             self._observer.warning(report.warning)
-        building = self.building() if brief else None
+        building = self.building() if brief and not self.pause() else None
         left = building.total - building.done if building else 0
         return replace(report, left=left, seconds=perf_counter() - started)
 
@@ -144,7 +160,6 @@ class Synchronizer:
 
         update = IndexUpdate(
             self._store,
-            embedder=self._embedder,
             cache=self._cache,
             chunking=self._chunking,
             observer=self._observer,
@@ -170,12 +185,8 @@ class Synchronizer:
         generation = self._store.current_generation()
         if generation is None or not generation.complete:
             return False
-        if self._embedder is None:
-            return True
         space = self._store.current_space()
-        if self._changeover is not None:
-            return not self._changeover.is_due(generation, space, brief=brief)
-        return bool(space and space.complete and space.identity == space_identity(self._embedder.identity))
+        return self._changeover is None or not self._changeover.is_due(generation, space, brief=brief)
 
     def _has_leftovers(self) -> bool:
         return self._store.has_leftovers(keep=self._changeover.kept if self._changeover else ())

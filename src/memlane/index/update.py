@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..embed.base import Embedder
 from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
 from ..events import Observer
 from ..values import Source, SyncReport, TreeScan
 from ..workspace import is_readable
-from .changeover import Changeover
-from .fill import FillCount, SpaceFill
-from .identity import space_identity
+from .changeover import Changeover, Filled
+from .fill import FillCount
 from .plan import SyncPlan, plan_sync
 from .reader import FILES_NAMED, NoteReader
 from .store import FileChange, Generation, IndexedFile, RemoveFile, ReplaceFile, Store
@@ -37,15 +35,13 @@ class IndexUpdate:
         self,
         store: Store,
         *,
-        embedder: Embedder | None,
         cache: EmbeddingCache,
         chunking: Chunking,
         observer: Observer,
-        changeover: Changeover | None = None,
+        changeover: Changeover | None,
     ) -> None:
-        """`changeover` is there when another model stands in until the vectors of `embedder` are made."""
+        """`changeover` makes the vectors; None leaves them alone."""
         self._store = store
-        self._embedder = embedder
         self._cache = cache
         self._chunking = chunking
         self._observer = observer
@@ -62,7 +58,8 @@ class IndexUpdate:
         plan = plan_sync(scan, indexed, is_readable=is_readable)
         removed = self._remove(generation, plan)
         reader = self._read(generation, plan, indexed)
-        fill = self._embed(generation, trusting=not force, brief=brief)
+        filled = self._embed(generation, force=force, brief=brief)
+        fill, pause = filled.count, self._changeover and self._changeover.pause()
         return SyncReport(
             reason,
             indexed=reader.indexed,
@@ -77,7 +74,9 @@ class IndexUpdate:
             without_vector=fill.without_vector,
             files_read=reader.files_read,
             warning="; ".join(self._warnings) or None,
-            complete=not fill.failure,
+            complete=not filled.failure,
+            fallback=filled.fallback,
+            retry_at=pause.until.isoformat(timespec="seconds") if pause else None,
             changed=(*reader.named, *(gone.path for gone in removed))[:FILES_NAMED],
         )
 
@@ -119,32 +118,23 @@ class IndexUpdate:
             self._observer.progress("index", total, total)
         return reader
 
-    def _embed(self, generation: Generation, *, trusting: bool, brief: bool) -> FillCount:
+    def _embed(self, generation: Generation, *, force: bool, brief: bool) -> Filled:
         """Give every chunk its vector, then let what is complete answer queries.
 
-        `trusting` takes vectors over from the index itself.
+        `force` takes none over from the index itself, and asks a provider that is to be left alone.
         """
-        if self._embedder is None:
+        if self._changeover is None:
             self._store.promote(generation, None)
-            return FillCount()
-        if self._changeover is not None:
-            fill = self._changeover.run(generation, trusting=trusting, brief=brief)
-        else:
-            fill = self._fill(generation, self._embedder, trusting=trusting)
-        if fill.failure:
-            self._warnings.append(fill.failure)
+            return Filled(FillCount())
+        filled = self._changeover.run(generation, trusting=not force, brief=brief, insisting=force)
+        if filled.failure:
+            self._warnings.append(filled.failure)
+        if filled.fallback:
+            self._warnings.append(
+                f"{filled.fallback.reason}; {self._changeover.substitute_name} answers instead"
+            )
         try:
-            self._cache.trim()
+            self._cache.trim(self._store.digests)
         except StoreError as error:
             self._warnings.append(str(error))
-        return fill
-
-    def _fill(self, generation: Generation, embedder: Embedder, *, trusting: bool) -> FillCount:
-        space = self._store.target_space(generation, space_identity(embedder.identity))
-        fill = SpaceFill(self._store, space, embedder, self._cache, self._observer, trusting=trusting).run()
-        if not fill.failure:
-            self._store.promote(generation, space)
-        elif generation.current or self._store.current_space() is None:
-            self._store.promote(generation, None)
-        # Else the old generation, whose vectors still answer, stays until this one has its own.
-        return fill
+        return filled
