@@ -20,16 +20,16 @@ from .progress import ProgressRelay
 from .values import (
     Excerpt,
     Filters,
+    IndexPlan,
     Pass,
     SearchResult,
     SessionContext,
     Source,
     Status,
     SyncReport,
-    Why,
     Written,
 )
-from .wiring import read_configuration, workspace_of
+from .wiring import disabled_result, read_configuration, workspace_of
 
 if TYPE_CHECKING:
     from .backends.base import Backend
@@ -184,7 +184,7 @@ class Memory:
         if since and until and since > until:
             raise UsageError(f"since ({since}) is later than until ({until})")
         if not self.settings.enabled:
-            return self._disabled()
+            return disabled_result(self.settings)
         asker = session_from_key(session, agent=self.agent)
         outlook = self._freshness.outlook(blank=not query.strip(), sync=sync)
         citations = self.settings.memory.citations
@@ -265,6 +265,10 @@ class Memory:
         closed meanwhile.
         """
         return self._freshness.sync(reason, force=force, wait=wait)
+
+    def plan(self, *, force: bool = False) -> IndexPlan:
+        """What `sync` would do now, with an estimate of its cost. Writes nothing, sends nothing."""
+        return self._backend.plan(force=force)
 
     def start(self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None) -> None:
         """Begin to keep the index fresh in the background, now rather than at the first search.
@@ -389,7 +393,3 @@ class Memory:
         from .wiring import reranker_choice
 
         return reranker_choice(self.settings, self._reranker)
-
-    def _disabled(self) -> SearchResult:
-        why = Why("disabled", f"Memory search disabled. {self.settings.disabled_reason}".strip())
-        return SearchResult((), "none", None, "keyword", why=why)

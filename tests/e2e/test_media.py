@@ -17,6 +17,7 @@ from tests.media_embedder import MediaEmbedder
 from memlane import Memory
 from memlane.errors import PathRefused
 from memlane.index.batches import BATCH_BYTES
+from memlane.surfaces.planned import plan_text
 from memlane.testing import HashEmbedder, WordReranker
 from memlane.tools import search_json, value_json
 from memlane.values import FileFailure
@@ -303,3 +304,16 @@ def test_paths_and_names_of_all_kinds(opened: Open, root: Path) -> None:
         assert (report.indexed, report.failed) == (9, ())
         assert memory.search("고양이").hits[0].path == "pictures/고양이 사진.PNG"
         assert json.dumps(search_json(memory.search("猫")))
+
+
+def test_the_plan_says_what_would_be_uploaded_and_sends_nothing(opened: Open) -> None:
+    embedder = MediaEmbedder(SHOWN)
+    with opened(embedder) as memory:
+        plan = memory.plan()
+        size = sum(map(len, SHOWN))
+        assert (plan.files_to_upload, plan.bytes_to_upload, plan.texts) == (3, size, 1)
+        assert "images and audio files to upload: 3 (0.0 MB)" in plan_text("main", plan)
+        assert embedder.calls == []
+        memory.sync()
+        after = memory.plan()
+        assert (after.files_to_upload, after.texts) == (0, 0)

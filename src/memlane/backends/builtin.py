@@ -32,7 +32,7 @@ from ..rerank.base import Reranker
 from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
-from ..values import Filters, Readiness, SearchResult, Status, SyncReport, Value
+from ..values import Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace, scan_tree
 
 _Answer = TypeVar("_Answer")
@@ -57,6 +57,7 @@ class IndexSettings(Value, frozen=True):
     cache_enabled: bool = True
     cache_entries: int = 50_000
     cache_bytes: int = 1_000_000_000
+    price_per_million_tokens: float | None = None
     notices: tuple[str, ...] = ()
     """What a status tells of the settings."""
 
@@ -75,6 +76,7 @@ class IndexSettings(Value, frozen=True):
             cache_entries=search.cache.max_entries,
             notices=notices(settings),
             cache_bytes=search.cache.max_bytes,
+            price_per_million_tokens=search.remote.price_per_million_tokens,
         )
 
     @property
@@ -177,6 +179,23 @@ class BuiltinBackend:
             return self._synchronizer(store).run(reason, force=force, wait=wait, brief=brief)
 
         return self._recovering(pass_over)
+
+    def plan(self, *, force: bool = False) -> IndexPlan:
+        """What a pass would do now. Writes nothing, also no index where there is none; asks no provider."""
+        from ..index.forecast import Forecast
+
+        store = self._store() if self._settings.store_path.exists() else None
+        pause = self._synchronizer(store).pause() if store else None
+        plan = Forecast(
+            store,
+            embedder=self._embedder,
+            standing_in=self._choice.standing_in,
+            substitute=self._choice.substitute,
+            cache=self._cache,
+            chunking=self._settings.chunking,
+            price=self._settings.price_per_million_tokens,
+        ).run(scan_tree(self._workspace), force=force)
+        return plan if pause is None or force else replace(plan, retry_at=pause.retry_at)
 
     def readiness(self) -> Readiness:
         """How much of the notes the index can answer from."""
