@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memlane.embed.base import Input, Media, NoVector, Vector
-from memlane.errors import InputRefused
 from memlane.testing import HashEmbedder
 
 
 class MediaEmbedder(HashEmbedder):
-    """`shown` maps bytes to the words they stand for; `refused` bytes fail any call that they are part of."""
+    """`shown` maps bytes to the words they stand for; `refused` bytes have no vector."""
 
     id = "gemini"
     takes_media = True
@@ -27,12 +26,13 @@ class MediaEmbedder(HashEmbedder):
         self.calls.append(len(inputs))
         media = [one for one in inputs if isinstance(one, Media)]
         self.most_bytes = max(self.most_bytes, sum(len(one.data) for one in media))
-        for one in media:
-            if one.data in self.refused:
-                raise InputRefused(f"gemini does not take {one.mime_type}: Unable to process input")
-        self.media += media
+        self.media += [one for one in media if one.data not in self.refused]
         self.documents += [one for one in inputs if isinstance(one, str)]
-        return [
-            self._embed(self.shown.get(one.data, one.label) if isinstance(one, Media) else one)
-            for one in inputs
-        ]
+        return [self._vector(one) for one in inputs]
+
+    def _vector(self, one: Input) -> Vector | NoVector:
+        if isinstance(one, str):
+            return self._embed(one)
+        if one.data in self.refused:
+            return NoVector(f"gemini does not take {one.mime_type}: Unable to process input")
+        return self._embed(self.shown.get(one.data, one.label))

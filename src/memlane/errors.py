@@ -10,7 +10,6 @@
     │   └── StoreBusy             another process is writing
     ├── EmbeddingError            a provider failed                               exit 1
     │   ├── ProviderUnavailable   a provider cannot be used at all (set-up)
-    │   ├── InputRefused          a provider does not take what it was given
     │   └── QuotaExhausted        a provider takes no more for now, and may say until when
     ├── Interrupted               work was ended on request; what is done is kept  exit 130
     └── RerankError               a reranking model failed; searches do without   exit 1
@@ -118,12 +117,6 @@ class ProviderUnavailable(EmbeddingError):  # noqa: N818
     """A provider cannot be used at all: not installed, no key, missing or damaged files."""
 
     code = "provider_unavailable"
-
-
-class InputRefused(EmbeddingError):  # noqa: N818
-    """A provider does not take an input of a call for what it is; another one might go through."""
-
-    code = "input_refused"
 
 
 class QuotaExhausted(EmbeddingError):  # noqa: N818

@@ -7,7 +7,7 @@ from tests import media_files as made
 from tests.media_embedder import MediaEmbedder
 
 from memlane.embed.base import Media, NoVector
-from memlane.errors import EmbeddingError, InputRefused
+from memlane.errors import EmbeddingError
 from memlane.index.identity import media_digest, text_digest
 from memlane.index.inputs import Draft, draft_of, input_for, vectors_of
 from memlane.index.store import UnembeddedChunk
@@ -82,54 +82,25 @@ def test_the_same_bytes_under_another_name_are_embedded_anew() -> None:
     assert media_digest(b"a", b"ff") not in {text_digest("a ff"), text_digest("aff")}
 
 
-def test_one_that_is_refused_does_not_keep_the_others_from_their_vectors(tmp_path: Path) -> None:
+def test_each_draft_has_its_vector_or_the_reason_in_its_place(tmp_path: Path) -> None:
     embedder = MediaEmbedder({RED: "red", BLUE: "blue"}, refused=[BAD])
-    made_of = vectors_of(embedder, drafts(tmp_path, "one", RED, "two", BAD, BLUE))
-    assert made_of[3] == NoVector("gemini does not take image/png: Unable to process input")
-    expected = ["one", "red", "two", None, "blue"]
-    for vector, words in zip(made_of, expected, strict=True):
-        assert words is None or vector == embedder.embed_query(words)
-    assert embedder.calls == [5, 2, 1, 1, 1]
-    assert vectors_of(embedder, drafts(tmp_path, BAD)) == [made_of[3]]
+    waiting_ones = drafts(tmp_path, "one", RED, "two", BAD, BLUE)
+    (tmp_path / "1.png").unlink()
+    made_of = vectors_of(embedder, waiting_ones)
+    refusal = NoVector("gemini does not take image/png: Unable to process input")
+    words = [embedder.embed_query(text) for text in ("one", "two", "blue")]
+    assert made_of == [words[0], NoVector("no longer there"), words[1], refusal, words[2]]
+    assert embedder.calls == [4]
 
 
-def test_what_was_made_before_a_refusal_is_not_sent_again(tmp_path: Path) -> None:
-    class Partial(MediaEmbedder):
-        def embed_documents(self, inputs):
-            try:
-                return super().embed_documents(inputs)
-            except InputRefused as error:
-                if len(inputs) > 1:
-                    error.made = {0: self.embed_query("made before")}
-                raise
-
-    embedder = Partial({}, refused=[BAD])
-    first, second, third = vectors_of(embedder, drafts(tmp_path, RED, BAD, BLUE))
-    assert first == embedder.embed_query("made before")
-    assert isinstance(second, NoVector)
-    assert third == embedder.embed_query("Image file: a.png")
-    assert embedder.calls == [3, 1, 1]
-
-
-def test_refused_texts_are_a_failure_of_the_call() -> None:
-    class Grumpy(HashEmbedder):
-        def embed_documents(self, inputs):
-            raise InputRefused("no")
-
-    with pytest.raises(InputRefused):
-        vectors_of(Grumpy(), ["one", "two"])
-
-
-def test_an_outage_among_single_files_hands_on_what_was_made(tmp_path: Path) -> None:
+def test_what_a_failing_call_has_made_is_handed_on_in_its_place(tmp_path: Path) -> None:
     class Failing(MediaEmbedder):
         def embed_documents(self, inputs):
-            if len(self.calls) == 3:
-                raise EmbeddingError("gone")
-            return super().embed_documents(inputs)
+            raise EmbeddingError("gone", made={1: self.embed_query("red")})
 
-    embedder = Failing({RED: "red"}, refused=[BAD])
+    embedder = Failing({})
+    waiting_ones = drafts(tmp_path, BLUE, "one", RED)
+    (tmp_path / "0.png").unlink()
     with pytest.raises(EmbeddingError, match="gone") as caught:
-        vectors_of(embedder, drafts(tmp_path, RED, BAD, BLUE, RED))
-    assert list(caught.value.made) == [0, 1]
-    assert caught.value.made[0] == embedder.embed_query("red")
-    assert isinstance(caught.value.made[1], NoVector)
+        vectors_of(embedder, waiting_ones)
+    assert caught.value.made == {0: NoVector("no longer there"), 2: embedder.embed_query("red")}

@@ -112,7 +112,7 @@ class Embedder(Protocol):
     def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
         """One vector per input, in order. Raises EmbeddingError when the provider fails.
 
-        The error's `made` holds the vectors that were made before, by position: they are paid for.
+        An input that the provider does not take for what it is has none, and the others do. The error's `made` holds the vectors that were made before, by position: they are paid for.
         """
         ...
 

@@ -5,10 +5,10 @@ Bytes are read when they are sent, a few files at a time, and never kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..embed.base import Embedder, Input, Media, NoVector, Vector
-from ..errors import EmbeddingError, InputRefused
+from ..errors import EmbeddingError
 from ..markdown import estimate_tokens
 from ..values import Modality, Value
 from ..workspace import UnreadableNote, read_media
@@ -61,11 +61,7 @@ def input_for(draft: Draft) -> Input | NoVector:
 
 
 def vectors_of(embedder: Embedder, drafts: Sequence[Draft]) -> list[Vector | NoVector]:
-    """The vectors of the drafts, in order. Raises EmbeddingError, its `made` by position.
-
-    When the provider refuses the call for what is in it, each picture and sound is sent by itself: the ones
-    that are refused again have no vector, and the others do.
-    """
+    """The vectors of the drafts, in order. Raises EmbeddingError, its `made` by position."""
     made: dict[int, Vector | NoVector] = {}
     inputs: dict[int, Input] = {}
     for place, draft in enumerate(drafts):
@@ -74,33 +70,12 @@ def vectors_of(embedder: Embedder, drafts: Sequence[Draft]) -> list[Vector | NoV
             made[place] = found
         else:
             inputs[place] = found
-    if inputs:
-        _embed(embedder, inputs, made)
-    return [made[place] for place in range(len(drafts))]
-
-
-def _embed(embedder: Embedder, inputs: Mapping[int, Input], made: dict[int, Vector | NoVector]) -> None:
-    """Add the vectors of the inputs, which are by position, to those that are made."""
     places = list(inputs)
-    try:
-        vectors = embedder.embed_documents(list(inputs.values()))
-        made.update(zip(places, vectors, strict=True))
-    except InputRefused as refusal:
-        made.update((places[place], vector) for place, vector in refusal.made.items())
-        if not any(isinstance(one, Media) for one in inputs.values()):
-            refusal.made = made
+    if places:
+        try:
+            vectors = embedder.embed_documents(list(inputs.values()))
+        except EmbeddingError as error:
+            error.made = made | {places[place]: vector for place, vector in error.made.items()}
             raise
-        if len(inputs) == 1:
-            made[places[0]] = NoVector(str(refusal))
-            return
-    except EmbeddingError as error:
-        made.update((places[place], vector) for place, vector in error.made.items())
-        error.made = made
-        raise
-    left = {place: one for place, one in inputs.items() if place not in made}
-    texts = {place: one for place, one in left.items() if isinstance(one, str)}
-    if texts:
-        _embed(embedder, texts, made)
-    for place, one in left.items():
-        if place not in texts:
-            _embed(embedder, {place: one}, made)
+        made.update(zip(places, vectors, strict=True))
+    return [made[place] for place in range(len(drafts))]
