@@ -14,8 +14,10 @@ from tests.flights import Gate, Moving, Remote
 
 from memlane import Memory
 from memlane.clock import FixedClock
+from memlane.embed import select
 from memlane.embed.base import CheckedEmbedder, Input, NoVector, Vector
 from memlane.embed.calls import Calls
+from memlane.embed.select import Choice
 from memlane.errors import EmbeddingError, Interrupted, QuotaExhausted
 from memlane.events import Stage
 from memlane.testing import HashEmbedder, RecordingObserver
@@ -221,6 +223,31 @@ def test_ended_work_cancels_its_calls_and_keeps_what_is_back(
         gate.id = "remote"
         assert memory.sync().embedded == 48 - made
     assert not set(remote.documents) & set(gate.documents)
+
+
+def test_a_provider_that_was_closed_with_a_pass_is_chosen_anew(
+    write: Write, open_memory: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Closing(Remote):
+        def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
+            if self.closed:
+                raise EmbeddingError("closed")
+            return super().embed_documents(inputs)
+
+    made: list[Closing] = []
+
+    def choose(*_: object, **__: object) -> Choice:
+        made.append(Closing())
+        return Choice(CheckedEmbedder(made[-1]), ("chosen",))
+
+    monkeypatch.setattr(select, "choose_provider", choose)
+    fill(write, 20)
+    memory = open_memory()
+    memory.sync()
+    memory._backend._choice.embedder.close()  # type: ignore[attr-defined]
+    fill(write, 3, prefix="new")
+    assert memory.sync().embedded == 3
+    assert len(made) == 2
 
 
 def test_waiting_for_a_slow_call_can_be_ended(write: Write, open_memory: Open) -> None:

@@ -243,7 +243,7 @@ class BuiltinBackend:
     @property
     def _choice(self) -> Choice:
         with self._opening:
-            if self._chosen is None:
+            if self._chosen is None or _is_closed(self._chosen):
                 self._chosen = self._choose()
                 if self._chosen.failure:
                     self._observer.warning(self._chosen.failure)
@@ -382,6 +382,12 @@ def _damage_behind(error: Exception, store: SqliteStore | None) -> StoreCorrupt 
     except StoreError:
         return None
     return None
+
+
+def _is_closed(choice: Choice) -> bool:
+    """Whether a pass that was ended has closed one of the models."""
+    models = (choice.embedder, choice.standing_in, choice.substitute)
+    return any(model is not None and model.closed for model in models)
 
 
 def _inode(path: Path) -> int:

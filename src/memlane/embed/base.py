@@ -112,7 +112,8 @@ class Embedder(Protocol):
     def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
         """One vector per input, in order. Raises EmbeddingError when the provider fails.
 
-        An input that the provider does not take for what it is has none, and the others do. The error's `made` holds the vectors that were made before, by position: they are paid for.
+        What the provider refuses of the inputs, such as a damaged picture, is a `NoVector` among the others.
+        The error's `made` holds the vectors that were made before, by position: they are paid for.
         """
         ...
 
@@ -121,7 +122,11 @@ class Embedder(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of connections and processes. Calls that are running end with EmbeddingError."""
+        """Let go of connections and processes. Calls that are running end with EmbeddingError.
+
+        A pass that is ended does this too. What a host passes in has to work again when it is asked again;
+        what Memlane made itself is made anew.
+        """
         ...
 
 
@@ -173,6 +178,7 @@ class CheckedEmbedder:
         """`dimensions` is the one length to let through; None takes what the model gives."""
         self._inner = inner
         self._wanted = self._dimensions = dimensions
+        self.closed = False
         self.id = inner.id
         self.model = inner.model
         self.identity = inner.identity
@@ -226,6 +232,7 @@ class CheckedEmbedder:
 
     def close(self) -> None:
         """Let go of connections and processes."""
+        self.closed = True
         self._inner.close()
 
     @contextmanager

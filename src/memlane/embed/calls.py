@@ -18,7 +18,7 @@ from .base import Embedder, NoVector, Vector
 
 _Draft = TypeVar("_Draft")
 _BEAT_SECONDS = 0.5
-_CANCEL_SECONDS = 2.0
+_CANCEL_SECONDS = 1.0
 """How long cancelled calls are waited for: what they had made travels in their error."""
 
 

@@ -1,4 +1,4 @@
-"""Forming batches: as much a call as the provider takes, counted and weighed."""
+"""Forming batches: as much a call as is well, counted and weighed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from .inputs import Draft
 BATCH_BYTES = 14_000_000
 """What the files of one call may add up to. Gemini takes requests of 20 MB; as base64, bytes grow by a third,
 and the texts and the frame around them want some room. A larger file goes alone."""
+
+_MOST_TEXTS = 64
+"""Of several calls at a time, none holds more texts: a larger one would hardly be faster, and all that is on
+its way is lost, and paid again, when the process is killed."""
 
 
 class _Waiting(NamedTuple):
@@ -44,14 +48,14 @@ class Batching:
     def is_ripe(self) -> bool:
         """Whether what waits makes a full batch."""
         return (
-            len(self._waiting) >= self._embedder.max_batch_items
+            len(self._waiting) >= self._most_texts()
             or self._tokens >= self._embedder.max_batch_tokens
             or self._bytes >= BATCH_BYTES
         )
 
     def take(self) -> dict[bytes, Draft]:
         """The next batch, drafts by digest: at least one, however long; none when nothing waits."""
-        items, tokens, room = self._embedder.max_batch_items, self._embedder.max_batch_tokens, BATCH_BYTES
+        items, tokens, room = self._most_texts(), self._embedder.max_batch_tokens, BATCH_BYTES
         batch: dict[bytes, Draft] = {}
         while self._waiting and len(batch) < max(1, items):
             first = self._waiting[0]
@@ -64,3 +68,7 @@ class Batching:
             self._tokens -= first.tokens
             self._bytes -= first.size
         return batch
+
+    def _most_texts(self) -> int:
+        most = self._embedder.max_batch_items
+        return most if self._embedder.max_in_flight <= 1 else min(most, _MOST_TEXTS)

@@ -25,7 +25,7 @@ from .store import Space, Store, UnembeddedChunk
 
 _PAGE = 256
 """Chunks that are looked at together: what the index or the cache knows of them is stored at once."""
-_GRACE_SECONDS = 1.0
+_GRACE_SECONDS = 2.0
 """How long a fill that is ended waits for what is on its way, which is paid for."""
 
 

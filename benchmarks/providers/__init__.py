@@ -1,0 +1,1 @@
+"""How well a slow remote provider is used: requests, waiting, and what is paid twice."""
