@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.media_embedder import MediaEmbedder
+from tests.media_files import png, wav
 
 from memlane import Memory, SearchResult
 from memlane.clock import FixedClock
@@ -165,6 +167,29 @@ def test_the_cache_settings_matter(tree: Path, tmp_path: Path) -> None:
     assert kept > 60
 
 
+def test_which_images_and_audio_are_indexed_matters(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "team/photo.png").write_bytes(png())
+    (tmp_path / "team/photo.wav").write_bytes(wav())
+    assert len(png()) > len(wav())
+
+    def found(memory: Memory) -> object:
+        memory.sync()
+        return {hit.path.rpartition("/")[2] for hit in memory.search("photo") if "photo" in hit.path}
+
+    gemini = {"provider": "gemini", "model": "gemini-embedding-2", "extraPaths": [str(tmp_path / "team")]}
+    expected: list[tuple[dict[str, object], set[str]]] = [
+        ({}, set()),
+        ({"enabled": True}, {"photo.png", "photo.wav"}),
+        ({"enabled": True, "modalities": ["image"]}, {"photo.png"}),
+        ({"enabled": True, "maxFileBytes": len(png())}, {"photo.png", "photo.wav"}),
+        ({"enabled": True, "maxFileBytes": len(png()) - 1}, {"photo.wav"}),
+    ]
+    for number, (part, names) in enumerate(expected):
+        settings = {**gemini, "multimodal": part}
+        state = tmp_path / f"state-{number}"
+        assert observed(tree, state, settings, found, embedder=MediaEmbedder({})) == names
+
+
 def test_a_price_is_told_by_the_plan(tree: Path, tmp_path: Path) -> None:
     def cost(memory: Memory) -> object:
         return memory.plan().cost
@@ -195,6 +220,9 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
         "cache.maxBytes",
         "fallback",  # index/test_fallback
         "remote.pricePerMillionTokens",
+        "multimodal.enabled",
+        "multimodal.modalities",
+        "multimodal.maxFileBytes",
         "sync.watch",  # these three: test_background
         "sync.watchDebounceMs",
         "sync.intervalMinutes",
@@ -202,7 +230,6 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
     later = (
         "remote.",
         "local.",
-        "multimodal.",
         "sync.sessions.",
         "experimental.",
         "sources",

@@ -29,8 +29,7 @@ from .values import (
     SyncReport,
     Written,
 )
-from .wiring import disabled_result, read_configuration
-from .workspace import ExtraPath, Workspace
+from .wiring import disabled_result, read_configuration, workspace_of
 
 if TYPE_CHECKING:
     from .backends.base import Backend
@@ -78,11 +77,7 @@ class Memory:
         self._observer = ProgressRelay(observer or SilentObserver())
         self._embedder = embedder
         self._reranker = reranker
-        extra_paths = tuple(
-            ExtraPath(extra.path, extra.pattern, extra.evergreen)
-            for extra in settings.memory_search.extra_paths
-        )
-        self.workspace = Workspace(settings.workspace, extra_paths, home=home)
+        self.workspace = workspace_of(settings, home)
         self._guard = threading.RLock()
         self._built: Backend | None = None
         self._freshness = Freshness(

@@ -12,12 +12,25 @@ from .config import AgentSettings, Configuration, load_config
 from .errors import UsageError
 from .events import Observer
 from .values import SearchResult, Why
-from .workspace import Workspace
+from .workspace import ExtraPath, MediaRules, Workspace
 
 if TYPE_CHECKING:
     from .backends.base import Backend
     from .embed.select import Choice
     from .rerank.base import Reranker
+
+
+def workspace_of(settings: AgentSettings, home: Path) -> Workspace:
+    """What may be indexed and read for an agent. `home` is what `~` stands for."""
+    search = settings.memory_search
+    extra_paths = tuple(ExtraPath(extra.path, extra.pattern, extra.evergreen) for extra in search.extra_paths)
+    wanted = search.multimodal
+    media = None
+    if wanted.enabled:
+        media = MediaRules(
+            tuple(modality for modality in wanted.modalities if modality != "all"), wanted.max_file_bytes
+        )
+    return Workspace(settings.workspace, extra_paths, home=home, media=media)
 
 
 def builtin_backend(

@@ -15,7 +15,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from ..clock import Clock
-from ..config import AgentSettings
+from ..config import AgentSettings, notices
 from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder
 from ..embed.cache import EmbeddingCache, NoCache
@@ -58,6 +58,8 @@ class IndexSettings(Value, frozen=True):
     cache_entries: int = 50_000
     cache_bytes: int = 1_000_000_000
     price_per_million_tokens: float | None = None
+    notices: tuple[str, ...] = ()
+    """What a status tells of the settings."""
 
     @classmethod
     def of(cls, settings: AgentSettings) -> IndexSettings:
@@ -72,6 +74,7 @@ class IndexSettings(Value, frozen=True):
             chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
             cache_enabled=search.cache.enabled,
             cache_entries=search.cache.max_entries,
+            notices=notices(settings),
             cache_bytes=search.cache.max_bytes,
             price_per_million_tokens=search.remote.price_per_million_tokens,
         )
@@ -221,6 +224,7 @@ class BuiltinBackend:
                 self._fitting(store.current_space()),
                 self._cache,
                 self._clock,
+                self._settings.notices,
             )
             return state_of(observed, deep=deep, seconds=_PROBE_SECONDS)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .describe import describe, json_schema
 from .kinds import Secret, parse_duration, parse_size
 from .load import Configuration, load_config
+from .notices import notices
 from .origin import Origin
 from .providers import bundled_model, provider_kind
 from .related import Compaction, MemoryFlush, MemorySection, Provider, Qmd, Scope
@@ -32,6 +33,7 @@ __all__ = [
     "describe",
     "json_schema",
     "load_config",
+    "notices",
     "parse_duration",
     "parse_size",
     "provider_kind",

@@ -32,10 +32,6 @@ PENDING = (
         "embedding by batch jobs", "texts are embedded directly",
     ),
     Pending(
-        "memorySearch.multimodal.enabled", lambda search, _: search.multimodal.enabled,
-        "indexing of images and audio", "only Markdown is indexed",
-    ),
-    Pending(
         "memorySearch.experimental.sessionMemory", lambda search, _: search.experimental.session_memory,
         "session memory", "only notes are searched",
     ),

@@ -56,7 +56,11 @@ class ExtraPath(Section, frozen=True):
     ]
     pattern: Annotated[
         str,
-        Meta(min_length=1, description="Which files under a folder count; Markdown unless said otherwise."),
+        Meta(
+            min_length=1,
+            description="Which files under a folder count; Markdown unless said otherwise, and where "
+            "`multimodal` is enabled images and audio too. Any other pattern than `**/*.md` governs both.",
+        ),
     ] = "**/*.md"
     evergreen: Annotated[
         bool,
@@ -133,7 +137,11 @@ class Multimodal(Section, frozen=True):
     """Images and audio among the extra paths."""
 
     enabled: Annotated[
-        bool, Meta(description="Off, because switching it on sends the files' bytes to the provider.")
+        bool,
+        Meta(
+            description="Off, because switching it on uploads the files, byte for byte, to the provider. "
+            "Only with `gemini` and `gemini-embedding-2`, and only under `extraPaths`."
+        ),
     ] = False
     modalities: Annotated[
         tuple[Modality, ...], Meta(min_length=1, description="Which kinds of file; `all` means each of them.")

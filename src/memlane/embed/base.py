@@ -112,6 +112,7 @@ class Embedder(Protocol):
     def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
         """One vector per input, in order. Raises EmbeddingError when the provider fails.
 
+        What the provider refuses of the inputs, such as a damaged picture, is a `NoVector` among the others.
         The error's `made` holds the vectors that were made before, by position: they are paid for.
         """
         ...

@@ -21,7 +21,7 @@ from .vectors import SLACK, VectorEngine, exact_cosines
 
 _PASSAGE_COLUMNS = (
     "c.id, f.path, f.location, f.source, c.start_line, c.end_line, c.heading, c.text, f.day, f.evergreen,"
-    " f.mtime_ns"
+    " f.mtime_ns, f.media"
 )
 
 
@@ -124,6 +124,15 @@ def count_vectors(connection: apsw.Connection, space: int) -> tuple[int, int]:
     return vectors, refused
 
 
+def refused_media(connection: apsw.Connection, space: int) -> list[tuple[str, str]]:
+    """The paths of images and audio files that were refused a vector in a space, and why."""
+    return select(
+        connection,
+        f"SELECT f.path, v.problem FROM {schema.vectors_table(space)} v JOIN chunks c ON c.id = v.chunk"  # noqa: S608
+        " JOIN files f ON f.id = c.file WHERE v.problem IS NOT NULL AND f.media IS NOT NULL ORDER BY f.path",
+    )
+
+
 def stored_passages(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Passage]:
     """The chunks with these ids, by id."""
     rows = select(
@@ -141,7 +150,7 @@ def stored_pieces(connection: apsw.Connection, chunks: Sequence[int]) -> dict[in
 
 
 def _passage(row: Row) -> Passage:
-    chunk, path, location, source, start_line, end_line, heading, text, day, evergreen, mtime_ns = row
+    chunk, path, location, source, start_line, end_line, heading, text, day, evergreen, mtime_ns, media = row
     return Passage(
         chunk=chunk,
         path=path,
@@ -154,6 +163,7 @@ def _passage(row: Row) -> Passage:
         day=date.fromisoformat(day) if day else None,
         evergreen=bool(evergreen),
         mtime_ns=mtime_ns,
+        media=media,
     )
 
 

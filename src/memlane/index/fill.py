@@ -18,8 +18,8 @@ from ..embed.cache import EmbeddingCache
 from ..embed.calls import Calls, Landed
 from ..errors import EmbeddingError, StoreError
 from ..events import Observer
-from ..markdown import estimate_tokens
 from .batches import Batching
+from .inputs import Draft, draft_of, vectors_of
 from .lengths import forget_note, is_noted, length_now
 from .store import Space, Store, UnembeddedChunk
 
@@ -69,7 +69,7 @@ class SpaceFill:
         self._observer = observer
         self._dimensions = space.dimensions
         self._trusting = trusting
-        self._calls = Calls(embedder)
+        self._calls: Calls[Draft] = Calls(embedder, lambda drafts: vectors_of(embedder, drafts))
         self._batching = Batching(embedder)
         self._chunks: dict[bytes, set[int]] = {}
         """The chunks of each text that waits or is on its way."""
@@ -156,22 +156,19 @@ class SpaceFill:
         return vectors
 
     def _queue(self, chunks: list[UnembeddedChunk]) -> dict[bytes, NoVector]:
-        """Have these embedded, each text once. Gives those that are too long for the model."""
-        limit = self._embedder.max_input_tokens
-        too_long: dict[bytes, NoVector] = {}
+        """Have these embedded, each text once. Gives those that the model does not take."""
+        unfit: dict[bytes, NoVector] = {}
         for chunk in chunks:
             if chunk.digest in self._chunks:
                 self._chunks[chunk.digest].add(chunk.chunk)
                 continue
-            text = chunk.within(limit)
-            tokens = estimate_tokens(text)
-            if tokens > limit:
-                reason = f"longer than the {limit} tokens that {self._embedder.model} takes"
-                too_long[chunk.digest] = NoVector(reason)
+            drafted = draft_of(chunk, self._embedder)
+            if isinstance(drafted, NoVector):
+                unfit[chunk.digest] = drafted
                 continue
             self._chunks[chunk.digest] = {chunk.chunk}
-            self._batching.add(chunk.digest, text, tokens)
-        return too_long
+            self._batching.add(chunk.digest, *drafted)
+        return unfit
 
     def _keep(self) -> bool:
         """Store what is back. True when the whole space begins anew.

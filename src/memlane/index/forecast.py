@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..embed.base import Embedder
+from ..embed.base import Embedder, NoVector
 from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
-from ..markdown import estimate_tokens
 from ..values import IndexPlan, Source, TreeScan
 from ..workspace import is_readable
 from .batches import Batching
 from .identity import space_identity
+from .inputs import MediaDraft, draft_of
 from .plan import plan_sync
 from .reader import NoteReader
 from .store import Generation, RefreshFile, ReplaceFile, Store, UnembeddedChunk
@@ -45,9 +45,9 @@ class Forecast:
         self._cache = cache
         self._chunking = chunking.within(embedder).within(substitute)
         self._price = price
-        self._from_index = self._from_cache = self._too_long = 0
+        self._from_index = self._from_cache = self._unfit = 0
         self._sent: set[bytes] = set()
-        self._tokens = 0
+        self._tokens = self._files = self._bytes = 0
 
     def run(self, scan: TreeScan, *, force: bool) -> IndexPlan:
         """Read what changed, in memory, and count what lacks a vector. Raises StoreError."""
@@ -67,7 +67,11 @@ class Forecast:
             if not isinstance(change, ReplaceFile):
                 continue
             chunks += len(change.chunks)
-            waiting += [UnembeddedChunk(0, one.digest, one.heading, one.text) for one in change.chunks]
+            file = change.entry
+            waiting += [
+                UnembeddedChunk(0, one.digest, one.heading, one.text, file.location, file.media, file.size)
+                for one in change.chunks
+            ]
             if batching and len(waiting) >= _PAGE:
                 self._look(waiting, batching, force=force)
                 waiting = []
@@ -85,8 +89,10 @@ class Forecast:
             chunks=chunks,
             from_index=self._from_index,
             from_cache=self._from_cache,
-            without_vector=self._too_long,
-            texts=len(self._sent),
+            without_vector=self._unfit,
+            texts=len(self._sent) - self._files,
+            files_to_upload=self._files,
+            bytes_to_upload=self._bytes,
             tokens=self._tokens,
             requests=_batches(batching) if batching else 0,
             cost=None if self._price is None else self._price * self._tokens / 1_000_000,
@@ -114,19 +120,22 @@ class Forecast:
         if self._store and not force:
             known = set(self._store.known_vectors(space_identity(self._embedder.identity), digests))
         cached = self._cached([digest for digest in digests if digest not in known])
-        limit = self._embedder.max_input_tokens
         for chunk in chunks:
             self._from_index += chunk.digest in known
             self._from_cache += chunk.digest in cached
             if chunk.digest in known or chunk.digest in cached or chunk.digest in self._sent:
                 continue
-            tokens = estimate_tokens(chunk.within(limit))
-            if tokens > limit:
-                self._too_long += 1
+            drafted = draft_of(chunk, self._embedder)
+            if isinstance(drafted, NoVector):
+                self._unfit += 1
                 continue
+            draft, tokens = drafted
             self._sent.add(chunk.digest)
             self._tokens += tokens
-            batching.add(chunk.digest, "", tokens)
+            if isinstance(draft, MediaDraft):
+                self._files += 1
+                self._bytes += draft.size
+            batching.add(chunk.digest, "" if isinstance(draft, str) else draft, tokens)
 
     def _cached(self, digests: list[bytes]) -> set[bytes]:
         if self._embedder is None or not self._embedder.worth_caching:

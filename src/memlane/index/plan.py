@@ -84,6 +84,7 @@ def _changed(entry: FileEntry, known: IndexedFile) -> bool:
         or entry.mtime_ns != known.mtime_ns
         or entry.inode != known.inode
         or entry.device != known.device
+        or entry.media != known.media
     )
 
 

@@ -13,10 +13,10 @@ from ..embed.bundled import packaged_model
 from ..embed.likeness import pack_pieces
 from ..errors import ProviderUnavailable
 from ..markdown import chunk_document
-from ..values import FileEntry, FileFailure, Source
-from ..workspace import UnreadableNote, read_document
+from ..values import FileEntry, FileFailure, Modality, Source
+from ..workspace import UnreadableNote, inspect_media, media_text, read_document
 from .analyze import analyze
-from .identity import text_digest
+from .identity import media_digest, text_digest
 from .store import FailFile, IndexedChunk, IndexedFile, RefreshFile, ReplaceFile
 from .sync import Chunking
 
@@ -79,7 +79,7 @@ class NoteReader:
         wait_past(entry.mtime_ns)
         self.files_read += 1
         try:
-            document = read_document(entry.location)
+            digest, chunks = self._read(entry)
         except UnreadableNote as error:
             if _restat(entry) is None:
                 return None
@@ -87,10 +87,18 @@ class NoteReader:
             retried = isinstance(error.__cause__, OSError)
             return FailFile(replace(entry, mtime_ns=0) if retried else entry, error.reason)
         known = self._known.get((entry.source, entry.path))
+        if known and known.digest == digest:
+            return RefreshFile(entry, digest)
+        return ReplaceFile(entry, digest, tuple(chunks))
+
+    def _read(self, entry: FileEntry) -> tuple[str, Iterable[IndexedChunk]]:
+        """The digest of what stands in a file, and its chunks. Raises UnreadableNote."""
         name = entry.path.rpartition("/")[2].rpartition(".")[0]
-        if known and known.digest == document.digest:
-            return RefreshFile(entry, document.digest)
-        return ReplaceFile(entry, document.digest, tuple(_chunks(document.text, self._chunking, name)))
+        if entry.media is not None:
+            media = inspect_media(entry.location, entry.media)
+            return media.digest, (_media_chunk(entry.media, entry.path, name, media.digest),)
+        document = read_document(entry.location)
+        return document.digest, _chunks(document.text, self._chunking, name)
 
     def _counted(self, change: _Change) -> _Change:
         match change:
@@ -130,6 +138,21 @@ def _chunks(text: str, chunking: Chunking, name: str) -> Iterator[IndexedChunk]:
             body_terms=" ".join(analyze(chunk.text)),
             pieces=_pieces(chunk.text),
         )
+
+
+def _media_chunk(modality: Modality, path: str, name: str, digest: str) -> IndexedChunk:
+    """What stands for a picture or a sound with these bytes: a line that names it."""
+    text = media_text(modality, path)
+    return IndexedChunk(
+        start_line=1,
+        end_line=1,
+        text=text,
+        heading="",
+        digest=media_digest(text.encode(), digest.encode()),
+        heading_terms=" ".join(analyze(name)),
+        body_terms=" ".join(analyze(text)),
+        pieces=_pieces(text),
+    )
 
 
 def _pieces(text: str) -> bytes:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 APPLICATION_ID = 0x4D4C4958  # "MLIX"
-SCHEMA_VERSION = 2
-UPGRADES = {1: "ALTER TABLE chunks ADD COLUMN pieces BLOB NOT NULL DEFAULT x''"}
+SCHEMA_VERSION = 3
+UPGRADES = {
+    1: "ALTER TABLE chunks ADD COLUMN pieces BLOB NOT NULL DEFAULT x''",
+    2: "ALTER TABLE files ADD COLUMN media TEXT",
+}
 """What brings a file of an older format to the next one."""
 # Pages of 8 kB hold five 384-number vectors with little waste; 4 kB ones hold two and waste a quarter.
 PAGE_SIZE = 8192
@@ -26,7 +29,7 @@ CREATE TABLE files (
     id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, source TEXT NOT NULL, path TEXT NOT NULL,
     location TEXT NOT NULL, digest TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
     inode INTEGER NOT NULL, device INTEGER NOT NULL, day TEXT, curated INTEGER NOT NULL,
-    evergreen INTEGER NOT NULL, failure TEXT
+    evergreen INTEGER NOT NULL, failure TEXT, media TEXT
 ) STRICT;
 CREATE UNIQUE INDEX file_by_path ON files (generation, source, path);
 CREATE TABLE chunks (

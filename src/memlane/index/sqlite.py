@@ -22,11 +22,11 @@ from .store import (
     IndexedFile,
     KeywordCandidate,
     Passage,
-    ReplaceFile,
     Space,
     UnembeddedChunk,
     VectorCandidate,
     WaitingChunk,
+    may_lack_vectors,
 )
 from .vectors import VectorEngine, exact_cosines, load_engine
 from .write import FileWriter
@@ -171,6 +171,13 @@ class SqliteStore:
             bytes_on_disk=sum(file.stat().st_size for file in files if file.exists()),
         )
 
+    def refused_media(self) -> list[FileFailure]:
+        """The images and audio files that have no vector in the current space, and why."""
+        with self._database.reading() as connection:
+            space = current_space(connection)
+            rows = candidates.refused_media(connection, space.id) if space else []
+        return [FileFailure(*row) for row in rows]
+
     def find_space(self, generation: Generation, identity: str) -> Space | None:
         """The generation's vectors of this identity, complete or not."""
         with self._database.reading() as connection:
@@ -243,7 +250,7 @@ class SqliteStore:
             rows = select(
                 connection,
                 "SELECT path, source, digest, size, mtime_ns, inode, device, location, day, curated,"
-                " evergreen, failure FROM files WHERE generation = ?",
+                " evergreen, failure, media FROM files WHERE generation = ?",
                 generation.id,
             )
         return {(row[1], row[0]): IndexedFile(*row) for row in rows}
@@ -254,7 +261,7 @@ class SqliteStore:
             writer = FileWriter(connection, generation.id)
             for change in changes:
                 writer.apply(change)
-            if any(isinstance(change, ReplaceFile) for change in changes):
+            if any(map(may_lack_vectors, changes)):
                 # Until the pass ends: a crash, or a provider that fails, must not leave this unseen.
                 connection.execute("UPDATE generations SET complete = 0 WHERE id = ?", (generation.id,))
                 connection.execute("UPDATE spaces SET complete = 0 WHERE generation = ?", (generation.id,))

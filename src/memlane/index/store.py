@@ -14,7 +14,16 @@ from typing import Protocol
 
 from ..embed.base import NoVector, Vector
 from ..markdown import estimate_tokens
-from ..values import FileEntry, Filters, Source, StoreStatistics, Value, embedding_text
+from ..values import (
+    FileEntry,
+    FileFailure,
+    Filters,
+    Modality,
+    Source,
+    StoreStatistics,
+    Value,
+    embedding_text,
+)
 
 
 class Generation(Value, frozen=True):
@@ -56,6 +65,7 @@ class IndexedFile(Value, frozen=True):
     curated: bool
     evergreen: bool
     failure: str | None = None
+    media: Modality | None = None
 
 
 class IndexedChunk(Value, frozen=True):
@@ -66,7 +76,7 @@ class IndexedChunk(Value, frozen=True):
     text: str
     heading: str
     digest: bytes
-    """Of the text that is embedded (16 bytes)."""
+    """Of what is embedded (16 bytes)."""
     heading_terms: str
     """Terms joined by spaces."""
     body_terms: str
@@ -83,7 +93,10 @@ class ReplaceFile(Value, frozen=True):
 
 
 class RefreshFile(Value, frozen=True):
-    """The file was touched or moved on disk but its text is the same."""
+    """The file was touched or moved on disk but its text is the same.
+
+    Of images and audio, what the provider refused is asked for again.
+    """
 
     entry: FileEntry
     digest: str
@@ -106,6 +119,16 @@ class RemoveFile(Value, frozen=True):
 FileChange = ReplaceFile | RefreshFile | FailFile | RemoveFile
 
 
+def may_lack_vectors(change: FileChange) -> bool:
+    """Whether there may be chunks without a vector after a change."""
+    match change:
+        case ReplaceFile():
+            return True
+        case RefreshFile(entry):
+            return entry.media is not None
+    return False
+
+
 class UnembeddedChunk(Value, frozen=True):
     """A chunk that has no vector in a space yet."""
 
@@ -113,6 +136,12 @@ class UnembeddedChunk(Value, frozen=True):
     digest: bytes
     heading: str
     text: str
+    location: str = ""
+    """Of its file."""
+    media: Modality | None = None
+    """What its file is when it is no note: then the bytes of the file are embedded."""
+    size: int = 0
+    """Bytes of its file, as it was when it was read."""
 
     def within(self, tokens: int) -> str:
         """What is to be embedded: heading path and text, or the text alone where both would be too long."""
@@ -159,6 +188,7 @@ class Passage(Value, frozen=True):
     day: date | None
     evergreen: bool
     mtime_ns: int
+    media: Modality | None = None
 
 
 class Store(Protocol):
@@ -214,6 +244,10 @@ class Store(Protocol):
 
     def statistics(self) -> StoreStatistics:
         """Counts of what answers queries."""
+        ...
+
+    def refused_media(self) -> list[FileFailure]:
+        """The images and audio files that have no vector in the current space, and why."""
         ...
 
     def find_space(self, generation: Generation, identity: str) -> Space | None:

@@ -134,6 +134,7 @@ class Synchronizer:
             unchanged=plan.unchanged,
             failed=(*plan.failed, *scan.failed),
             skipped_links=scan.skipped_links,
+            skipped=scan.skipped,
         )
         # What had vanished and was doubted is back, or its removal is done.
         reassured = not plan.doubt and bool(self._store.note(VANISHED))
@@ -146,6 +147,8 @@ class Synchronizer:
                     report = self._update(seen, reason, force=force, brief=brief)
             except StoreBusy as busy:
                 report = replace(report, complete=False, busy=True, warning=str(busy))
+        if self._workspace.media is not None:
+            report = replace(report, failed=(*report.failed, *self._store.refused_media()))
         if report.warning and not report.busy:
             self._observer.warning(report.warning)
         building = self.building() if brief and not self.pause() else None

@@ -67,6 +67,7 @@ class IndexUpdate:
             removed=len(removed),
             failed=(*plan.failed, *reader.failed, *scan.failed),
             skipped_links=scan.skipped_links,
+            skipped=scan.skipped,
             chunks=reader.chunks,
             embedded=fill.embedded,
             from_cache=fill.from_cache,

@@ -29,7 +29,9 @@ class FileWriter:
             case ReplaceFile(entry, digest, chunks):
                 self._replace(entry, digest, chunks)
             case RefreshFile(entry, digest):
-                self._record(entry, digest, failure=None)
+                file = self._record(entry, digest, failure=None)
+                if entry.media:
+                    self._forget_refusals(file)
             case FailFile(entry, reason):
                 file = self._record(entry, "", failure=reason)
                 self._delete_chunks(file)
@@ -69,12 +71,13 @@ class FileWriter:
         return int(
             self._connection.execute(
                 "INSERT INTO files (generation, source, path, location, digest, size, mtime_ns, inode,"
-                " device, day, curated, evergreen, failure) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " device, day, curated, evergreen, failure, media)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (generation, source, path) DO UPDATE SET location = excluded.location,"
                 " digest = excluded.digest, size = excluded.size, mtime_ns = excluded.mtime_ns,"
                 " inode = excluded.inode, device = excluded.device, day = excluded.day,"
-                " curated = excluded.curated, evergreen = excluded.evergreen, failure = excluded.failure"
-                " RETURNING id",
+                " curated = excluded.curated, evergreen = excluded.evergreen, failure = excluded.failure,"
+                " media = excluded.media RETURNING id",
                 (
                     self._generation,
                     entry.source,
@@ -89,6 +92,7 @@ class FileWriter:
                     entry.curated,
                     entry.evergreen,
                     failure,
+                    entry.media,
                 ),
             ).get
         )
@@ -100,6 +104,14 @@ class FileWriter:
             (file,),
         )
         return {digest: (vector, problem) for digest, vector, problem in rows}
+
+    def _forget_refusals(self, file: int) -> None:
+        for table in self._spaces:
+            self._connection.execute(
+                f"DELETE FROM {table} WHERE problem IS NOT NULL"  # noqa: S608
+                " AND chunk IN (SELECT id FROM chunks WHERE file = ?)",
+                (file,),
+            )
 
     def _delete_chunks(self, file: int) -> None:
         chosen = "SELECT id FROM chunks WHERE file = ?"

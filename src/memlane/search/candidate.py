@@ -6,7 +6,7 @@ from datetime import date, datetime, tzinfo
 
 from ..index.store import Passage
 from ..values import Explanation, Value
-from .fuse import KeywordEvidence, VectorEvidence, Weights
+from .fuse import VECTOR_ALONE, KeywordEvidence, VectorEvidence, Weights
 
 
 class Candidate(Value, frozen=True):
@@ -17,6 +17,8 @@ class Candidate(Value, frozen=True):
     vector: VectorEvidence | None
     fused: float
     """What the two legs say, 0..1."""
+    in_full: bool = False
+    """Its vector score counts in full, since it is a picture or a sound."""
     late: float | None = None
     """How well its best window answers the question piece by piece, 0..1; None when it was not compared."""
     reranked: float | None = None
@@ -63,6 +65,8 @@ class Candidate(Value, frozen=True):
     def explanation(self, weights: Weights, threshold: float, matched: tuple[str, ...]) -> Explanation:
         """What each step did to it."""
         word, meaning = self.keyword, self.vector
+        if self.in_full:
+            weights = VECTOR_ALONE
         return Explanation(
             keyword_rank=word.rank if word else None,
             keyword_raw=word.bm25 if word else None,
@@ -70,6 +74,7 @@ class Candidate(Value, frozen=True):
             vector_rank=meaning.rank if meaning else None,
             vector_raw=meaning.cosine if meaning else None,
             vector_score=meaning.score if meaning else None,
+            media=self.passage.media,
             vector_weight=weights.vector,
             text_weight=weights.text,
             fused=self.fused,

@@ -27,7 +27,17 @@ from .calibrate import MOST, chance, leads
 from .candidate import Candidate
 from .dated import AskedTime, asked_time
 from .decay import age_in_days, decay_factor
-from .fuse import Weights, adapted, carried_by, model_evidence, reciprocal_rank, strength, weighted
+from .fuse import (
+    VECTOR_ALONE,
+    Weights,
+    adapted,
+    carried_by,
+    counts_in_full,
+    model_evidence,
+    reciprocal_rank,
+    strength,
+    weighted,
+)
 from .legs import KeywordLeg, VectorLeg, complete_cosines, keyword_leg, vector_leg
 from .mmr import distinct_words, diversify
 from .model import ModelScores, RerankingModel
@@ -161,13 +171,15 @@ class Search:
 
     def _fused(self, keyword: KeywordLeg, vector: VectorLeg, weights: Weights) -> list[Candidate]:
         """Every candidate of either leg, best first."""
-        by_rank = self._settings.fusion == "rrf"
+        fuse = reciprocal_rank if self._settings.fusion == "rrf" else weighted
         chunks = list(dict.fromkeys((*keyword.evidence, *vector.evidence)))
         candidates = []
         for chunk, passage in self._store.passages(chunks).items():
             word, meaning = keyword.evidence.get(chunk), vector.evidence.get(chunk)
-            fused = (reciprocal_rank if by_rank else weighted)(word, meaning, weights)
-            candidates.append(Candidate(passage, word, meaning, fused, score=fused))
+            fused, alone = fuse(word, meaning, weights), fuse(None, meaning, VECTOR_ALONE)
+            in_full = counts_in_full(passage.media is not None, alone, fused)
+            fused = alone if in_full else fused
+            candidates.append(Candidate(passage, word, meaning, fused, in_full, score=fused))
         candidates.sort(key=lambda candidate: candidate.order)
         return candidates
 
@@ -194,7 +206,7 @@ class Search:
         for candidate in candidates:
             day = candidate.day(zone) if asked.said else None
             near = asked.nearness(day) if day else 0.0
-            total = strength(candidate.fused, candidate.late, near)
+            total = strength(candidate.fused, candidate.late, near, in_full=candidate.in_full)
             weighed.append(replace(candidate, nearness=near, strength=total, score=min(total, MOST)))
         weighed.sort(key=lambda candidate: candidate.order)
         if any(candidate.late is not None for candidate in weighed):
@@ -202,11 +214,12 @@ class Search:
         return _with_query_first(weighed, query)
 
     def _heard(self, query: str, candidates: Sequence[Candidate]) -> ModelScores:
-        """What the reranking model says of the first of those that are good enough."""
+        """What the reranking model says of the first of those that are good enough and that it can read."""
         if self._model is None:
             return ModelScores()
-        passed = [candidate for candidate in candidates if candidate.passed_by][: self._model.candidates]
-        return self._model.look(query, [candidate.passage.text for candidate in passed])
+        passed = [candidate for candidate in candidates if candidate.passed_by and not candidate.in_full]
+        texts = [candidate.passage.text for candidate in passed[: self._model.candidates]]
+        return self._model.look(query, texts)
 
     def _over_threshold(
         self, candidates: Sequence[Candidate], minimum: float, asked: AskedTime
@@ -305,8 +318,10 @@ def _with_model(candidates: Sequence[Candidate], scores: Sequence[float]) -> lis
     alone = all(candidate.late is None for candidate in candidates)
     weighed = []
     for candidate in candidates:
-        reranked = next(said, None) if candidate.passed_by else None
-        total = candidate.strength + model_evidence(reranked, alone=alone)
+        # A picture has no text that could be read: its vector score stands for the model's.
+        reranked = next(said, None) if candidate.passed_by and not candidate.in_full else None
+        evidence = candidate.fused if candidate.in_full else reranked
+        total = candidate.strength + model_evidence(evidence, alone=alone)
         weighed.append(replace(candidate, reranked=reranked, strength=total, score=min(total, MOST)))
     return _with_chances(sorted(weighed, key=lambda candidate: candidate.order))
 

@@ -129,10 +129,13 @@ def report_text(agent: str, report: SyncReport, *, verbose: bool) -> str:
         )
     lines += [f"  failed: {failure.path}: {failure.reason}" for failure in report.failed]
     if verbose:
+        lines += [f"  skipped: {skipped.path}: {skipped.reason}" for skipped in report.skipped]
         lines += [f"  skipped link: {path}" for path in report.skipped_links]
-    elif report.skipped_links:
-        count = len(report.skipped_links)
-        lines.append(f"  skipped {count} symbolic {'link' if count == 1 else 'links'} (--verbose names them)")
+    else:
+        links, large = len(report.skipped_links), len(report.skipped)
+        counts = [f"{large} too large {'file' if large == 1 else 'files'}"] if large else []
+        counts += [f"{links} symbolic {'link' if links == 1 else 'links'}"] if links else []
+        lines += [f"  skipped {' and '.join(counts)} (--verbose names them)"] if counts else []
     return "\n".join(lines)
 
 
@@ -172,6 +175,7 @@ def status_text(status: Status) -> str:
         ("Agent", status.agent),
         ("Workspace", f"{status.workspace} ({status.notes} notes, {_size(status.note_bytes)})"),
         *(("Extra path", path) for path in status.extra_paths),
+        *((("Media", _media_text(status)),) if status.media else ()),
         ("Index", f"{status.store_path} ({_size(counts.bytes_on_disk)})"),
         ("Backend", status.backend),
         ("Provider", _provider_text(status)),
@@ -189,8 +193,10 @@ def status_text(status: Status) -> str:
     if status.fallback:
         lines.append(f"{'Fallback':<13} {_fallback_text(status.fallback, status.provider)}")
     notes = [f"being written by {status.writer}"] if status.writer else []
+    notes += [f"note: {notice}" for notice in status.notices]
     notes += [f"why: {reason}" for reason in status.provider_reasons]
     notes += [f"failed: {failure.path}: {failure.reason}" for failure in counts.failed]
+    notes += [f"skipped: {skipped.path}: {skipped.reason}" for skipped in status.skipped]
     notes += [f"skipped link: {path}" for path in status.skipped_links]
     notes += [f"not there yet: {path}" for path in status.missing_roots]
     notes += ["warning: the index can only be read (memlane doctor)"] if status.read_only else []
@@ -204,6 +210,11 @@ def _provider_text(status: Status) -> str:
         key = f"key from {status.key_origin}" if status.key_origin else "without a key"
         text += f" at {status.endpoint}, {key}"
     return f"{text}, in place of {status.fallback.origin}" if status.fallback else text
+
+
+def _media_text(status: Status) -> str:
+    names = {"image": ("image", "images"), "audio": ("audio file", "audio files")}
+    return ", ".join(f"{count} {names[kind][count != 1]}" for kind, count in sorted(status.media.items()))
 
 
 def _last_text(status: Status) -> str:

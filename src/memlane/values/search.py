@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import field
 
 from .base import Value
-from .notes import Source
+from .notes import Modality, Source
 
 Mode = Literal["hybrid", "keyword", "vector"]
 
@@ -38,6 +38,9 @@ class Explanation(Value, frozen=True):
     vector_raw: float | None = None
     """Cosine."""
     vector_score: float | None = None
+    media: Modality | None = None
+    """Set when it is a picture or a sound. Its vector score counts in full, or with its name where that tells
+    more."""
     vector_weight: float = 0.0
     text_weight: float = 0.0
     fused: float = 0.0
