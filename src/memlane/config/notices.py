@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .kinds import without_credentials
-from .providers import ENTRY_NAMES
+from .providers import entry_name
 
 if TYPE_CHECKING:
     from .settings import AgentSettings
@@ -18,7 +18,7 @@ def notices(settings: AgentSettings) -> tuple[str, ...]:
     search = settings.memory_search
     if not search.multimodal.enabled:
         return ()
-    names = (search.provider, ENTRY_NAMES.get(search.provider, search.provider))
+    names = (search.provider, entry_name(search.provider))
     entries = [settings.providers[name].base_url for name in names if name in settings.providers]
     address = next(filter(None, (search.remote.base_url, *entries)), None)
     where = without_credentials(address) if address else "Google"
