@@ -204,7 +204,7 @@ class CheckedEmbedder:
         """The query's vector, checked."""
         with self._translated():
             vector = self._inner.embed_query(text)
-        return self.checked(vector)
+        return self._checked(vector)
 
     def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
         """The documents' vectors, checked, one per input."""
@@ -215,7 +215,11 @@ class CheckedEmbedder:
                 f"{self.id} ({self.model}) answered {len(vectors)} vectors for {len(inputs)} texts",
                 hint="the vectors of this batch were not stored; check the endpoint and the model",
             )
-        return [self.checked(vector) for vector in vectors]
+        return [self._checked(vector) for vector in vectors]
+
+    def checked(self, vectors: Sequence[Vector | NoVector]) -> list[Vector | NoVector]:
+        """Vectors of this model that came another way, as they may be stored."""
+        return [self._checked(vector) for vector in vectors]
 
     def verify(self) -> None:
         """Check that the provider can be used."""
@@ -232,15 +236,14 @@ class CheckedEmbedder:
         try:
             yield
         except EmbeddingError as error:
-            error.made = {place: self.checked(vector) for place, vector in error.made.items()}
+            error.made = {place: self._checked(vector) for place, vector in error.made.items()}
             raise
         except Exception as error:
             raise EmbeddingError(
                 f"{self.id} ({self.model}) failed: {error or type(error).__name__}"
             ) from error
 
-    def checked(self, vector: Vector | NoVector) -> Vector | NoVector:
-        """The vector as it is stored: finite and normalised; one that cannot be is no vector."""
+    def _checked(self, vector: Vector | NoVector) -> Vector | NoVector:
         if isinstance(vector, NoVector):
             return vector
         values = unpack(vector) if len(vector) % 4 == 0 else array("f")

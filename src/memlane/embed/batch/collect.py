@@ -89,19 +89,19 @@ class Collector:
             digest = _digest(row.id)
             if digest not in wanted or digest in stored:
                 continue
-            vector = self._embedder.checked(row.vector)
-            if not isinstance(vector, NoVector):
-                found[digest] = vector
+            found[digest] = row.vector
             if len(found) >= _ROWS:
                 self._store(found, stored)
         self._store(found, stored)
         return cut
 
     def _store(self, found: dict[bytes, Vector], stored: set[bytes]) -> None:
-        if found:
-            self._cache.put(self._embedder.identity, list(found.items()))
-        stored.update(found)
-        self.taken += len(found)
+        checked = zip(found, self._embedder.checked(list(found.values())), strict=True)
+        sound = [(digest, vector) for digest, vector in checked if not isinstance(vector, NoVector)]
+        if sound:
+            self._cache.put(self._embedder.identity, sound)
+        stored.update(digest for digest, _ in sound)
+        self.taken += len(sound)
         found.clear()
 
 
