@@ -18,6 +18,7 @@ from .events import Observer, SilentObserver
 from .freshness import Freshness
 from .progress import ProgressRelay
 from .values import (
+    BatchReport,
     Excerpt,
     Filters,
     Pass,
@@ -321,6 +322,16 @@ class Memory:
             progress=lambda done, total: self._observer.progress("ask", done, total),
         )
         return replace(found, warnings=(trouble, *found.warnings)) if trouble else found
+
+    def batches(self) -> BatchReport:
+        """Look at the batch jobs of the provider now, and take over the vectors of those that have ended.
+
+        `status` tells of them without asking. Raises UsageError when memory search is switched off,
+        WorkspaceError when the workspace is missing, StoreError when the index cannot be used.
+        """
+        if not self.settings.enabled:
+            raise UsageError(f"Memory search disabled. {self.settings.disabled_reason}".strip())
+        return self._backend.batches()
 
     def doctor(self, *, fix: bool = False) -> DoctorReport:
         """What keeps memory from doing all it should, and what to do about each finding.

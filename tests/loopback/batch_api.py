@@ -2,11 +2,11 @@
 
 Written from what the providers document, as read on 2026-12-01:
 
-- OpenAI: API reference, "Batch" (developers.openai.com/api/reference/resources/batches) and "Files"; Batch API guide
-  for the lines of result files.
+- OpenAI: developers.openai.com/api/reference/resources/batches and …/files; the Batch API guide for the lines
+  of result files.
 - Voyage AI: docs.voyageai.com/docs/batch-inference, docs.voyageai.com/reference/create-batch, …/list-batches.
 - Gemini: ai.google.dev/api/batch-api (asyncBatchEmbedContent, batches.get, batches.list, BatchState),
-  ai.google.dev/gemini-api/docs/batch-api (file input, `key`, download with `alt=media`), ai.google.dev/api/files.
+  ai.google.dev/gemini-api/docs/batch-api (file input, `key`, `alt=media`), ai.google.dev/api/files.
 
 A server counts what it is paid for: each text it has embedded, by its digest as the client names it or by the
 text itself where it is asked directly.
@@ -64,7 +64,7 @@ class Job:
 
 
 class BatchApi:
-    """What the three interfaces have in common: files, jobs that get on with every look, faults, and the bill."""
+    """What the three have in common: files, jobs that get on with every look, faults, and the bill."""
 
     dimensions = 8
     key_header = ("authorization", f"Bearer {KEY}")
@@ -141,7 +141,7 @@ class BatchApi:
     # -- what it does ----------------------------------------------------------------------------------
 
     def begin(self, own: str, requests: list[tuple[str, str]]) -> Job:
-        ids = [id for id, _ in requests]
+        ids = [key for key, _ in requests]
         if len(set(ids)) != len(ids):
             raise Refusal(400, "ids are not unique")
         if not 1 <= len(ids) <= 50_000:
@@ -165,14 +165,14 @@ class BatchApi:
         rows: list[bytes] = []
         errors: list[bytes] = []
         reached = round(len(job.requests) * self.answers)
-        for number, (id, text) in enumerate(job.requests):
+        for number, (key, text) in enumerate(job.requests):
             if number >= reached:
-                errors.append(self.error_row(id, None))
+                errors.append(self.error_row(key, None))
             elif self.refuses(number, text):
-                errors.append(self.error_row(id, 400))
+                errors.append(self.error_row(key, 400))
             else:
                 self.paid[text] += 1
-                rows.append(self.row(id, self.vector(text)))
+                rows.append(self.row(key, self.vector(text)))
         job.done, job.failed = len(rows), len(errors)
         order = random.Random(len(rows))
         order.shuffle(rows)
@@ -183,10 +183,10 @@ class BatchApi:
         made = self._embedder.embed_query(text)
         return [0.5] * self.dimensions if isinstance(made, NoVector) else list(unpack(made))
 
-    def row(self, id: str, vector: list[float]) -> bytes:
+    def row(self, key: str, vector: list[float]) -> bytes:
         raise NotImplementedError
 
-    def error_row(self, id: str, status: int | None) -> bytes:
+    def error_row(self, key: str, status: int | None) -> bytes:
         raise NotImplementedError
 
     def keep_results(self, job: Job, rows: list[bytes], errors: list[bytes]) -> None:
@@ -316,21 +316,21 @@ class OpenAiApi(BatchApi):
             raise Refusal(404, "no such file")
         return self.files[name]
 
-    def row(self, id: str, vector: list[float]) -> bytes:
+    def row(self, key: str, vector: list[float]) -> bytes:
         data = [{"object": "embedding", "index": 0, "embedding": vector}]
         body = {"object": "list", "data": data, "model": self.model, "usage": {"total_tokens": 1}}
         response = {"status_code": 200, "request_id": "r", "body": body}
         return json.dumps(
-            {"id": "batch_req_1", "custom_id": id, "response": response, "error": None}
+            {"id": "batch_req_1", "custom_id": key, "response": response, "error": None}
         ).encode()
 
-    def error_row(self, id: str, status: int | None) -> bytes:
+    def error_row(self, key: str, status: int | None) -> bytes:
         if status is None:
             error = {"code": "batch_expired", "message": "This request could not be executed in time."}
-            return json.dumps({"id": "r", "custom_id": id, "response": None, "error": error}).encode()
+            return json.dumps({"id": "r", "custom_id": key, "response": None, "error": error}).encode()
         body = {"error": {"message": "too long", "code": "context_length_exceeded"}}
         response = {"status_code": status, "request_id": "r", "body": body}
-        return json.dumps({"id": "r", "custom_id": id, "response": response, "error": None}).encode()
+        return json.dumps({"id": "r", "custom_id": key, "response": response, "error": None}).encode()
 
     def keep_results(self, job: Job, rows: list[bytes], errors: list[bytes]) -> None:
         for kind, lines in (("output", rows), ("error", errors)):
@@ -381,9 +381,9 @@ class VoyageApi(OpenAiApi):
     def error(self, message: str) -> bytes:
         return json.dumps({"detail": message}).encode()
 
-    def error_row(self, id: str, status: int | None) -> bytes:
+    def error_row(self, key: str, status: int | None) -> bytes:
         response = {"status_code": status or 500, "message": "refused"}
-        return json.dumps({"custom_id": id, "response": response}).encode()
+        return json.dumps({"custom_id": key, "response": response}).encode()
 
 
 class GeminiApi(BatchApi):
@@ -510,11 +510,11 @@ class GeminiApi(BatchApi):
             page["nextPageToken"] = str(start + size)
         return json.dumps(page).encode()
 
-    def row(self, id: str, vector: list[float]) -> bytes:
-        return json.dumps({"key": id, "response": {"embedding": {"values": vector}}}).encode()
+    def row(self, key: str, vector: list[float]) -> bytes:
+        return json.dumps({"key": key, "response": {"embedding": {"values": vector}}}).encode()
 
-    def error_row(self, id: str, status: int | None) -> bytes:
-        return json.dumps({"key": id, "error": {"code": 3, "message": f"refused {status}"}}).encode()
+    def error_row(self, key: str, status: int | None) -> bytes:
+        return json.dumps({"key": key, "error": {"code": 3, "message": f"refused {status}"}}).encode()
 
     def keep_results(self, job: Job, rows: list[bytes], errors: list[bytes]) -> None:
         mixed = [*rows, *errors]
@@ -600,7 +600,7 @@ def served(api: BatchApi) -> Iterator[str]:
             self.wfile.write(data[: len(data) // HALVES] if cut else data)
             self.close_connection = self.close_connection or cut
 
-        def log_message(self, format: str, *args: object) -> None:
+        def log_message(self, *args: object) -> None:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

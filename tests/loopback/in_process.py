@@ -8,11 +8,12 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from memlane.embed.base import CheckedEmbedder
-from memlane.embed.batch.base import BatchProtocol, Call, Refused, Unclear
-from memlane.embed.batch.fill import BatchFill, BatchSettings
+from memlane.embed.batch.base import BatchProtocol, BatchService, Call, Refused, Unclear
+from memlane.embed.batch.fill import BatchFill
 from memlane.embed.batch.gemini import GeminiBatches
 from memlane.embed.batch.ledger import Ledger
 from memlane.embed.batch.openai import OpenAiBatches
+from memlane.embed.batch.settings import BatchSettings
 from memlane.embed.batch.voyage import VoyageBatches
 from memlane.embed.cache import EmbeddingCache
 from memlane.embed.endpoint import Endpoint
@@ -108,7 +109,7 @@ class Site:
         self.protocol = protocol(Endpoint(kind, kind, "http://loopback", self.api.model))
         self.folder = folder
         self.time = Time()
-        self.settings = BatchSettings(poll_seconds=1.0, timeout_seconds=60.0, worth_a_job=worth)
+        self.settings = BatchSettings(enabled=True, poll_seconds=1.0, timeout_seconds=60.0, worth_a_job=worth)
         self.embedder = CheckedEmbedder(HashEmbedder(self.api.dimensions))
         self.wire = DirectWire(self.api)
         self.observer = RecordingObserver()
@@ -122,8 +123,7 @@ class Site:
 
     def fill(self, cache: EmbeddingCache) -> BatchFill:
         return BatchFill(
-            self.protocol,
-            self.wire,
+            BatchService(self.protocol, self.wire),
             self.embedder,
             cache,
             self.ledger,

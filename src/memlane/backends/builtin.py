@@ -18,6 +18,7 @@ from ..clock import Clock
 from ..config import AgentSettings
 from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder
+from ..embed.batch.settings import BatchSettings
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
 from ..errors import MemlaneError, StoreCorrupt, StoreError
@@ -32,8 +33,9 @@ from ..rerank.base import Reranker
 from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
-from ..values import Filters, Readiness, SearchResult, Status, SyncReport, Value
+from ..values import BatchReport, Filters, Readiness, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace, scan_tree
+from .batches import Batches
 
 _Answer = TypeVar("_Answer")
 DOCTOR = "doctor"
@@ -56,12 +58,14 @@ class IndexSettings(Value, frozen=True):
     chunking: Chunking = field(default_factory=Chunking)
     cache_enabled: bool = True
     cache_entries: int = 50_000
+    batch: BatchSettings = field(default_factory=BatchSettings)
 
     @classmethod
     def of(cls, settings: AgentSettings) -> IndexSettings:
         """As an agent's settings say."""
         search = settings.memory_search
         extension = search.store.vector.extension_path
+        batch = search.remote.batch
         return cls(
             agent=settings.agent_id,
             store_path=settings.store_path,
@@ -70,6 +74,13 @@ class IndexSettings(Value, frozen=True):
             chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
             cache_enabled=search.cache.enabled,
             cache_entries=search.cache.max_entries,
+            batch=BatchSettings(
+                batch.enabled,
+                batch.wait,
+                batch.concurrency,
+                batch.poll_interval_ms / 1000,
+                batch.timeout_minutes * 60.0,
+            ),
         )
 
     @property
@@ -196,10 +207,15 @@ class BuiltinBackend:
                 self._fitting(store.current_space()),
                 self._cache,
                 self._clock,
+                self._batches,
             )
             return state_of(observed, deep=deep, seconds=_PROBE_SECONDS)
 
         return self._recovering(observe)
+
+    def batches(self) -> BatchReport:
+        """Look at the batch jobs that go on, and take over what is finished."""
+        return self._batches.report()
 
     def close(self) -> None:
         """Close the index and the cache, and let go of the model."""
@@ -245,6 +261,17 @@ class BuiltinBackend:
                         self._settings.cache_path, max_entries=self._settings.cache_entries
                     )
             return self._kept_embeddings
+
+    @property
+    def _batches(self) -> Batches:
+        return Batches(
+            self._settings.store_path,
+            self._settings.batch,
+            self._choice,
+            self._cache,
+            observer=self._observer,
+            clock=self._clock,
+        )
 
     def _synchronizer(self, store: SqliteStore) -> Synchronizer:
         return Synchronizer(

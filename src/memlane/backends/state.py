@@ -18,6 +18,7 @@ from ..index.sync import LAST_PASS, Synchronizer
 from ..patience import TookTooLong, within
 from ..values import Filters, Status, StoreStatistics, TreeScan, Value
 from ..workspace import Workspace, oversized_notes
+from .batches import Batches
 
 _Answer = TypeVar("_Answer")
 _Other = TypeVar("_Other")
@@ -55,6 +56,7 @@ class Observed(Value, frozen=True):
     """The one whose vectors answer."""
     cache: EmbeddingCache
     clock: Clock
+    batches: Batches
 
 
 def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
@@ -69,6 +71,8 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
     counts = questions.ask("counting what is indexed", store.statistics, StoreStatistics())
     entries, size = questions.ask("looking at the embedding cache", observed.cache.size, (0, 0))
     oversized = questions.ask("reading MEMORY.md", lambda: oversized_notes(observed.workspace), ())
+    if problem := observed.batches.problem():
+        questions.warnings.append(problem)
     if deep:
         _probe(questions, store, choice, answering)
     generation, space = store.current_generation(), store.current_space()
@@ -111,6 +115,7 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
         read_only=store.read_only,
         writer=str(owner) if (owner := lock_owner(store.path)) else None,
         building=questions.ask("counting vectors", observed.synchronizer.building, None),
+        batches=questions.ask("reading the batch jobs", observed.batches.jobs, ()),
     )
 
 

@@ -7,6 +7,7 @@ from ..config.schema import E5
 from ..errors import ProviderUnavailable
 from ..values import Fallback, Value
 from .base import CheckedEmbedder
+from .batch.base import BatchService
 from .bundled import BundledEmbedder
 
 _AUTO_ORDER = ("local", "openai", "gemini", "voyage", "mistral")
@@ -24,6 +25,8 @@ class Choice(Value, frozen=True):
     """A fast one that answers until the vectors of `embedder` are made."""
     substitute: CheckedEmbedder | None = None
     """The configured fallback: takes over, in a vector space of its own, when `embedder` fails for good."""
+    batches: BatchService | None = None
+    """The batch jobs of `embedder`, where its provider has them."""
     fallback: Fallback | None = None
     """Set when `embedder` is the configured fallback, because the wanted provider cannot be used at all."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..values import BatchJob, BatchReport
+from .render import with_visible_controls
 
 
 def job_text(job: BatchJob) -> str:
@@ -25,7 +26,8 @@ def batches_text(agent: str, report: BatchReport) -> str:
     parts += [f"{report.resent} texts to be sent directly"] if report.resent else []
     news = report.collected or report.resent
     first = f"{agent}: {', '.join(parts)}{' (memlane index puts them in place)' if news else ''}"
-    return "\n".join([first, *(f"  {job_text(job)}" for job in report.jobs)])
+    rows = [*map(job_text, report.jobs), *(f"warning: {warning}" for warning in report.warnings)]
+    return "\n".join([first, *(f"  {with_visible_controls(row)}" for row in rows)])
 
 
 def _age(seconds: int) -> str:

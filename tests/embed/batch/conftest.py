@@ -3,7 +3,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.loopback.in_process import KINDS, Site
 
 

@@ -7,11 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-
-from memlane.embed.batch.fill import BatchSettings
-from memlane.errors import Interrupted
 from tests.loopback.batch_api import CUT, LOST, GeminiApi
 from tests.loopback.in_process import KINDS, Killed, Site
+
+from memlane.embed.batch.settings import BatchSettings
+from memlane.errors import Interrupted
 
 TEN = [f"text {number}" for number in range(10)]
 
@@ -22,7 +22,7 @@ def nothing_twice(site: Site) -> bool:
 
 def test_ten_rows_two_errors_shuffled_restarted_while_it_runs(site: Site) -> None:
     site.api.refuses = lambda number, text: number in {3, 7}
-    site.settings = BatchSettings(poll_seconds=1, timeout_seconds=60, worth_a_job=5)
+    site.settings = BatchSettings(enabled=True, poll_seconds=1, timeout_seconds=60, worth_a_job=5)
     site.api.hold.clear()
     outcome = site.run(TEN, brief=True)
     assert len(outcome.left) == 10
@@ -74,7 +74,9 @@ def test_of_a_job_that_did_not_get_through_the_good_rows_are_kept(site: Site, en
 def test_after_two_failed_jobs_the_rest_is_sent_directly_and_said(site: Site) -> None:
     site.api.ends_as = "failed"
     site.protocol.max_requests = 2
-    site.settings = BatchSettings(poll_seconds=1, timeout_seconds=60, worth_a_job=1, concurrency=1)
+    site.settings = BatchSettings(
+        enabled=True, poll_seconds=1, timeout_seconds=60, worth_a_job=1, concurrency=1
+    )
     outcome = site.run(TEN)
     assert len(site.api.jobs) == 2
     assert sum(site.api.direct.values()) == 10
@@ -87,7 +89,9 @@ def test_after_two_failed_jobs_the_rest_is_sent_directly_and_said(site: Site) ->
 
 def test_a_success_between_failures_counts(site: Site) -> None:
     site.protocol.max_requests = 2
-    site.settings = BatchSettings(poll_seconds=1, timeout_seconds=60, worth_a_job=1, concurrency=1)
+    site.settings = BatchSettings(
+        enabled=True, poll_seconds=1, timeout_seconds=60, worth_a_job=1, concurrency=1
+    )
     site.api.faults["upload"].extend([400])
     outcome = site.run(TEN)
     assert len(site.api.jobs) == 4
@@ -114,7 +118,7 @@ def test_a_job_holds_no_more_than_its_provider_takes(site: Site) -> None:
 
 def test_without_waiting_the_rest_is_left_for_later_too(site: Site) -> None:
     site.protocol.max_requests = 2
-    site.settings = BatchSettings(wait=False, worth_a_job=1)
+    site.settings = BatchSettings(enabled=True, wait=False, worth_a_job=1)
     outcome = site.run(TEN)
     assert (len(site.api.jobs), len(outcome.left), site.time.pauses) == (2, 10, [])
     passes = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from msgspec import field
 
@@ -53,7 +53,7 @@ class JobState(Value, frozen=True):
 class ResultRow(Value, frozen=True):
     """One line of a result file: the vector of a text, not yet checked, or why there is none."""
 
-    id: str
+    key: str
     vector: Vector | None
     reason: str = ""
 
@@ -71,7 +71,7 @@ class BatchProtocol(Protocol):
     window: timedelta
     """How long after its creation the provider may still be working on a job."""
 
-    def line(self, id: str, text: str) -> bytes:  # noqa: A002 - the word of all three interfaces
+    def line(self, key: str, text: str) -> bytes:
         """One text as a line of the input file, with its newline."""
         ...
 
@@ -141,3 +141,10 @@ class Wire(Protocol):
     def parts(self, call: Call) -> Iterator[bytes]:
         """The body of a long answer, part by part as it comes in. Raises as `answer` does, at any part."""
         ...
+
+
+class BatchService(NamedTuple):
+    """The batch jobs of a provider, ready for use."""
+
+    protocol: BatchProtocol
+    wire: Wire

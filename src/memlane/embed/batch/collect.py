@@ -86,7 +86,7 @@ class Collector:
             cut = cut or row is None
             if row is None or row.vector is None:
                 continue
-            digest = _digest(row.id)
+            digest = _digest(row.key)
             if digest not in wanted or digest in stored:
                 continue
             found[digest] = row.vector
@@ -105,9 +105,9 @@ class Collector:
         found.clear()
 
 
-def _digest(id: str) -> bytes:  # noqa: A002
-    """The digest that an id stands for; empty for an id that is none of ours."""
+def _digest(key: str) -> bytes:
+    """The digest that a key stands for; empty for one that is none of ours."""
     try:
-        return bytes.fromhex(id)
+        return bytes.fromhex(key)
     except ValueError:
         return b""

@@ -15,7 +15,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from ...clock import Clock
-from .base import BatchProtocol, Call, JobState, Json, Refused, ResultRow, Unclear, Wire
+from .base import BatchService, Call, JobState, Json, Refused, ResultRow, Unclear
 from .ledger import Job, Ledger
 from .lines import json_object, split_lines
 
@@ -34,16 +34,14 @@ class JobDriver:
 
     def __init__(
         self,
-        protocol: BatchProtocol,
-        wire: Wire,
+        service: BatchService,
         ledger: Ledger,
         *,
         clock: Clock,
         pause: Callable[[float], None],
     ) -> None:
         """`pause` waits for so many seconds."""
-        self.protocol = protocol
-        self._wire = wire
+        self._protocol, self._wire = service
         self._ledger = ledger
         self._clock = clock
         self._pause = pause
@@ -56,8 +54,8 @@ class JobDriver:
         """
         self._ledger.add(job, digests)
         try:
-            answer = self._wire.answer(self.protocol.upload(job.id, lines))
-            file = self._read(self.protocol.uploaded, answer)
+            answer = self._wire.answer(self._protocol.upload(job.id, lines))
+            file = self._read(self._protocol.uploaded, answer)
         except (Refused, Unclear):
             self._ledger.remove(job)
             raise
@@ -92,7 +90,7 @@ class JobDriver:
         Raises Refused or Unclear when the provider does not say.
         """
         try:
-            state = self._asked(self.protocol.look(job.remote), self.protocol.state)
+            state = self._asked(self._protocol.look(job.remote), self._protocol.state)
         except Refused as error:
             if error.status != _NOT_FOUND:
                 raise
@@ -101,16 +99,16 @@ class JobDriver:
 
     def rows(self, file: str) -> Iterator[ResultRow | None]:
         """The rows of a result file; None for a line that cannot be read. Raises Refused or Unclear."""
-        for line in split_lines(self._wire.parts(self.protocol.download(file))):
+        for line in split_lines(self._wire.parts(self._protocol.download(file))):
             try:
-                row = self.protocol.row(line)
+                row = self._protocol.row(line)
             except ValueError:
                 row = None
             yield row
 
     def _created(self, job: Job) -> JobState:
-        answer = self._wire.answer(self.protocol.create(job.id, job.file), once=True)
-        return self._read(self.protocol.state, answer)
+        answer = self._wire.answer(self._protocol.create(job.id, job.file), once=True)
+        return self._read(self._protocol.state, answer)
 
     def _find(self, own: str) -> JobState | None:
         """A job of ours among all that the provider has.
@@ -121,7 +119,7 @@ class JobDriver:
         page = ""
         try:
             for _ in range(_MOST_PAGES):
-                jobs, page = self._asked(self.protocol.listing(page), self.protocol.listed)
+                jobs, page = self._asked(self._protocol.listing(page), self._protocol.listed)
                 for job in jobs:
                     if job.own == own:
                         return job

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from itertools import chain, islice
+from time import sleep
 from typing import Literal
 from uuid import uuid4
 
@@ -19,14 +20,13 @@ from ...events import Observer
 from ...values import Value
 from ..base import CheckedEmbedder
 from ..cache import EmbeddingCache
-from .base import BatchProtocol, JobState, Phase, Refused, Unclear, Wire
+from .base import BatchService, JobState, Phase, Refused, Unclear
 from .collect import Collector
 from .decide import is_over, verdict
 from .driver import JobDriver
 from .ledger import Job, Ledger
+from .settings import BatchSettings
 
-WORTH_A_JOB = 1_000
-"""Fewer texts are embedded directly: that takes a minute or two, a job up to a day."""
 _MOST_BYTES = 100_000_000
 """A file is held in memory while it is uploaded."""
 _FAILURES = 2
@@ -40,16 +40,6 @@ _KEPT = timedelta(days=30)
 
 Text = tuple[bytes, str]
 """The digest of a text, and the text."""
-
-
-class BatchSettings(Value, frozen=True):
-    """`remote.batch`, in seconds."""
-
-    wait: bool = True
-    concurrency: int = 2
-    poll_seconds: float = 2.0
-    timeout_seconds: float = 3600.0
-    worth_a_job: int = WORTH_A_JOB
 
 
 class BatchOutcome(Value, frozen=True):
@@ -76,8 +66,7 @@ class BatchFill:
 
     def __init__(
         self,
-        protocol: BatchProtocol,
-        wire: Wire,
+        service: BatchService,
         embedder: CheckedEmbedder,
         cache: EmbeddingCache,
         ledger: Ledger,
@@ -86,10 +75,10 @@ class BatchFill:
         space: str,
         observer: Observer,
         clock: Clock,
-        pause: Callable[[float], None],
+        pause: Callable[[float], None] = sleep,
     ) -> None:
         """`space` is the identity of the space; `pause` waits for so many seconds."""
-        self._protocol = protocol
+        self._protocol = service.protocol
         self._embedder = embedder
         self._ledger = ledger
         self._settings = settings
@@ -97,7 +86,7 @@ class BatchFill:
         self._observer = observer
         self._clock = clock
         self._pause = pause
-        self._driver = JobDriver(protocol, wire, ledger, clock=clock, pause=pause)
+        self._driver = JobDriver(service, ledger, clock=clock, pause=pause)
         self._collector = Collector(self._driver, embedder, cache, ledger, warn=self._warn)
         self._live: dict[str, Job] = {}
         self._failures = 0
@@ -162,6 +151,8 @@ class BatchFill:
 
     def _groups(self, missing: Iterable[Text]) -> Iterator[_Group]:
         """The texts of one job after another; those too few to be worth one are left out."""
+        if not self._settings.enabled:
+            return
         claimed = self._claimed() | self._collector.over
         wanted = (text for text in missing if text[0] not in claimed)
         first = list(islice(wanted, self._settings.worth_a_job))

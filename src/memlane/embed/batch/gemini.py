@@ -38,7 +38,7 @@ class GeminiBatches:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
 
-    def line(self, id: str, text: str) -> bytes:  # noqa: A002
+    def line(self, key: str, text: str) -> bytes:
         """A request as the interface for single texts takes it, under its key."""
         request: dict[str, Any] = {
             "model": f"models/{self._endpoint.model}",
@@ -47,7 +47,7 @@ class GeminiBatches:
         }
         if self._endpoint.dimensions is not None:
             request["outputDimensionality"] = self._endpoint.dimensions
-        return json_line({"key": id, "request": request})
+        return json_line({"key": key, "request": request})
 
     def upload(self, own: str, lines: Iterable[bytes]) -> Call:
         """A description and the file in one request."""
@@ -107,12 +107,12 @@ class GeminiBatches:
     def row(self, line: bytes) -> ResultRow:
         """A line of the result file: the answer to a request, or the error it ended with."""
         entry = json_object(line)
-        id_ = as_text(entry.get("key"))
+        key = as_text(entry.get("key"))
         response = part(entry, "response")
         if said := entry.get("error") or response.get("error"):
-            return ResultRow(id_, None, _message(said) or "refused")
+            return ResultRow(key, None, _message(said) or "refused")
         try:
-            return ResultRow(id_, pack(response["embedding"]["values"]))
+            return ResultRow(key, pack(response["embedding"]["values"]))
         except (KeyError, TypeError, OverflowError) as error:
             raise ValueError("an embedding of numbers was expected") from error
 

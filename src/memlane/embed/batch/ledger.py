@@ -115,8 +115,8 @@ class Ledger:
     def _records(self) -> list[Path]:
         return [path for path in self.folder.glob("*.json") if not path.name.startswith(".")]
 
-    def _record_of(self, id: str) -> Path:  # noqa: A002
-        return self.folder / f"{id}.json"
+    def _record_of(self, own: str) -> Path:
+        return self.folder / f"{own}.json"
 
-    def _digests_of(self, id: str) -> Path:  # noqa: A002
-        return self.folder / f"{id}.digests"
+    def _digests_of(self, own: str) -> Path:
+        return self.folder / f"{own}.digests"

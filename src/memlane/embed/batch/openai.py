@@ -37,12 +37,12 @@ class OpenAiBatches:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
 
-    def line(self, id: str, text: str) -> bytes:  # noqa: A002
+    def line(self, key: str, text: str) -> bytes:
         """A request with its address and all its parameters."""
         body: dict[str, Any] = {"model": self._endpoint.model, "input": text}
         if self._endpoint.dimensions is not None:
             body["dimensions"] = self._endpoint.dimensions
-        return json_line({"custom_id": id, "method": "POST", "url": "/v1/embeddings", "body": body})
+        return json_line({"custom_id": key, "method": "POST", "url": "/v1/embeddings", "body": body})
 
     def upload(self, own: str, lines: Iterable[bytes]) -> Call:
         """A form with the purpose and the file."""
@@ -100,13 +100,13 @@ class OpenAiBatches:
     def row(self, line: bytes) -> ResultRow:
         """A line of the output file or of the error file."""
         entry = json_object(line)
-        id_ = as_text(entry.get("custom_id"))
+        key = as_text(entry.get("custom_id"))
         response = part(entry, "response")
         body = part(response, "body")
         if entry.get("error") or response.get("status_code") != 200:
             said = entry.get("error") or body.get("error") or body or response
-            return ResultRow(id_, None, _message(said) or "refused")
-        return ResultRow(id_, _vector(body))
+            return ResultRow(key, None, _message(said) or "refused")
+        return ResultRow(key, _vector(body))
 
     def _parameters(self) -> dict[str, Any]:
         """What the job says besides its requests: here each of those says it all."""

@@ -15,9 +15,9 @@ class VoyageBatches(OpenAiBatches):
     window = timedelta(hours=12)
     completion_window = "12h"
 
-    def line(self, id: str, text: str) -> bytes:  # noqa: A002
+    def line(self, key: str, text: str) -> bytes:
         """The text alone; its parameters stand in the job."""
-        return json_line({"custom_id": id, "body": {"input": [text]}})
+        return json_line({"custom_id": key, "body": {"input": [text]}})
 
     def _parameters(self) -> dict[str, Any]:
         parameters: dict[str, Any] = {

@@ -1,0 +1,105 @@
+"""The batch jobs of one index: what a pass needs of them, and what a status tells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..clock import Clock
+from ..disk import writer_lock
+from ..embed.batch.ledger import Ledger
+from ..embed.batch.settings import BatchSettings
+from ..embed.cache import EmbeddingCache, NoCache
+from ..embed.select import Choice
+from ..errors import StoreBusy
+from ..events import Observer
+from ..index.identity import space_identity
+from ..values import BatchJob, BatchReport
+
+if TYPE_CHECKING:
+    from ..embed.batch.fill import BatchFill
+
+
+class Batches:
+    """The jobs that are remembered beside an index, in `<name>.batches`."""
+
+    def __init__(
+        self,
+        index: Path,
+        settings: BatchSettings,
+        choice: Choice,
+        cache: EmbeddingCache,
+        *,
+        observer: Observer,
+        clock: Clock,
+    ) -> None:
+        self._index = index
+        self._settings = settings
+        self._choice = choice
+        self._cache = cache
+        self._observer = observer
+        self._clock = clock
+        self._ledger = Ledger(index.with_name(f"{index.stem}.batches"))
+
+    def jobs(self) -> tuple[BatchJob, ...]:
+        """The jobs that go on, as they were at the last look. Reads some small files."""
+        if not self._ledger.folder.is_dir():
+            return ()
+        from ..embed.batch.shown import shown
+
+        return shown(self._ledger, self._clock, space=self._space)
+
+    def problem(self) -> str:
+        """Why there are no batch jobs although they are configured; empty where there may be some."""
+        embedder = self._choice.embedder
+        if not self._settings.enabled or embedder is None:
+            return ""
+        if self._choice.batches is None:
+            return f"remote.batch.enabled: {embedder.id} has no batch jobs; texts are embedded directly"
+        if isinstance(self._cache, NoCache):
+            return (
+                "remote.batch.enabled: batch jobs need the embedding cache, and cache.enabled is false; "
+                "texts are embedded directly"
+            )
+        return ""
+
+    def fill(self) -> BatchFill | None:
+        """What takes jobs on in a pass; None where there are none and none can be."""
+        choice = self._choice
+        if choice.batches is None or choice.embedder is None or isinstance(self._cache, NoCache):
+            return None
+        if not self._settings.enabled and not self._ledger.folder.is_dir():
+            return None
+        from ..embed.batch.fill import BatchFill
+
+        return BatchFill(
+            choice.batches,
+            choice.embedder,
+            self._cache,
+            self._ledger,
+            self._settings,
+            space=space_identity(choice.embedder.identity),
+            observer=self._observer,
+            clock=self._clock,
+        )
+
+    def report(self) -> BatchReport:
+        """Look at the jobs now, and take over what is finished.
+
+        Their providers are not asked while another process is indexing. Raises StoreError.
+        """
+        fill = self.fill() if self._ledger.folder.is_dir() else None
+        if fill is None:
+            problem = self.problem()
+            return BatchReport(self.jobs(), warnings=(problem,) if problem else ())
+        try:
+            with writer_lock(self._index, timeout=0.0):
+                found = fill.look()
+        except StoreBusy as busy:
+            return BatchReport(self.jobs(), warnings=(f"the jobs are not looked at: {busy}",))
+        return BatchReport(self.jobs(), found.taken, found.resent, found.warnings)
+
+    @property
+    def _space(self) -> str | None:
+        embedder = self._choice.embedder
+        return space_identity(embedder.identity) if embedder else None
