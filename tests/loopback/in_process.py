@@ -83,6 +83,9 @@ class DirectWire:
             raise Refused(data.decode(), status=int(status))
         return data
 
+    def close(self) -> None:
+        """It holds nothing."""
+
     def parts(self, call: Call) -> Iterator[bytes]:
         target = f"{self.api.root}{call.path}?{urlencode(call.query)}"  # type: ignore[attr-defined]
         name, value = self.api.key_header

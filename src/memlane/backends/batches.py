@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..clock import Clock
 from ..disk import writer_lock
+from ..embed.batch.connect import batch_service, has_batches
 from ..embed.batch.ledger import Ledger
 from ..embed.batch.settings import BatchSettings
 from ..embed.cache import EmbeddingCache, NoCache
@@ -54,7 +55,7 @@ class Batches:
         embedder = self._choice.embedder
         if not self._settings.enabled or embedder is None:
             return ""
-        if self._choice.batches is None:
+        if not has_batches(self._choice.endpoint):
             return f"remote.batch.enabled: {embedder.id} has no batch jobs; texts are embedded directly"
         if isinstance(self._cache, NoCache):
             return (
@@ -65,20 +66,22 @@ class Batches:
 
     def fill(self) -> BatchFill | None:
         """What takes jobs on in a pass; None where there are none and none can be."""
-        choice = self._choice
-        if choice.batches is None or choice.embedder is None or isinstance(self._cache, NoCache):
+        embedder, endpoint = self._choice.embedder, self._choice.endpoint
+        if embedder is None or endpoint is None or not has_batches(endpoint):
+            return None
+        if isinstance(self._cache, NoCache):
             return None
         if not self._settings.enabled and not self._ledger.folder.is_dir():
             return None
         from ..embed.batch.fill import BatchFill
 
         return BatchFill(
-            choice.batches,
-            choice.embedder,
+            batch_service(endpoint),
+            embedder,
             self._cache,
             self._ledger,
             self._settings,
-            space=space_identity(choice.embedder.identity),
+            space=space_identity(embedder.identity),
             observer=self._observer,
             clock=self._clock,
         )

@@ -283,6 +283,7 @@ class BuiltinBackend:
             observer=self._observer,
             clock=self._clock,
             standing_in=self._choice.standing_in,
+            batches=self._batches.fill,
         )
 
     def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:

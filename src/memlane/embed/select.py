@@ -7,8 +7,8 @@ from ..config.schema import E5
 from ..errors import ProviderUnavailable
 from ..values import Fallback, Value
 from .base import CheckedEmbedder
-from .batch.base import BatchService
 from .bundled import BundledEmbedder
+from .endpoint import Endpoint
 
 _AUTO_ORDER = ("local", "openai", "gemini", "voyage", "mistral")
 
@@ -25,8 +25,8 @@ class Choice(Value, frozen=True):
     """A fast one that answers until the vectors of `embedder` are made."""
     substitute: CheckedEmbedder | None = None
     """The configured fallback: takes over, in a vector space of its own, when `embedder` fails for good."""
-    batches: BatchService | None = None
-    """The batch jobs of `embedder`, where its provider has them."""
+    endpoint: Endpoint | None = None
+    """Where `embedder` is reached; None for one in this process."""
     fallback: Fallback | None = None
     """Set when `embedder` is the configured fallback, because the wanted provider cannot be used at all."""
 

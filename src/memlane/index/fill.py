@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from msgspec import Struct
 
 from ..embed.base import Embedder, NoVector, Vector
@@ -18,6 +20,8 @@ class FillCount(Struct):
     embedded: int = 0
     from_cache: int = 0
     without_vector: int = 0
+    left: int = 0
+    """Chunks whose texts are in batch jobs that go on."""
     failure: str = ""
     """Why the provider stopped the fill; what was done before is kept."""
 
@@ -44,10 +48,11 @@ class SpaceFill:
         self._trusting = trusting
         self.count = FillCount()
 
-    def run(self, *, known_only: bool = False) -> FillCount:
+    def run(self, *, known_only: bool = False, left: Set[bytes] = frozenset()) -> FillCount:
         """Embed the chunks that have no vector yet, batch by batch. Raises StoreError alone.
 
-        `known_only` takes what the index and the cache hold and leaves the rest.
+        `known_only` takes what the index and the cache hold and leaves the rest. `left` are the digests of
+        texts that are not to be sent now.
         """
         total = self._store.unembedded_count(self._space)
         done = last = 0
@@ -56,7 +61,9 @@ class SpaceFill:
             try:
                 vectors = self._known(batch)
                 if not known_only:
-                    vectors |= self._made(batch, vectors)
+                    unmade = [chunk for chunk in batch if chunk.digest not in vectors]
+                    vectors |= self._made([chunk for chunk in unmade if chunk.digest not in left])
+                    self.count.left += sum(chunk.digest in left for chunk in unmade)
             except EmbeddingError as error:
                 self.count.failure = str(error)
                 break
@@ -78,12 +85,10 @@ class SpaceFill:
         self.count.from_cache += sum(chunk.digest in vectors for chunk in batch)
         return vectors
 
-    def _made(
-        self, batch: list[UnembeddedChunk], known: dict[bytes, Vector | NoVector]
-    ) -> dict[bytes, Vector | NoVector]:
-        """The vectors that are not known, by digest, made now."""
+    def _made(self, batch: list[UnembeddedChunk]) -> dict[bytes, Vector | NoVector]:
+        """Vectors that are not known, by digest, made now."""
         limit = self._embedder.max_input_tokens
-        texts = {chunk.digest: chunk.within(limit) for chunk in batch if chunk.digest not in known}
+        texts = {chunk.digest: chunk.within(limit) for chunk in batch}
         vectors: dict[bytes, Vector | NoVector] = {}
         for digest, text in texts.items():
             if estimate_tokens(text) > limit:

@@ -6,6 +6,7 @@ there is work, `update` does it under the writer's lock.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from .plan import SyncPlan, plan_sync
 from .store import Store
 
 if TYPE_CHECKING:
+    from ..embed.batch.fill import BatchFill
     from .changeover import Changeover
 
 LAST_PASS = "last_pass"  # noqa: S105 - not a password
@@ -70,10 +72,12 @@ class Synchronizer:
         observer: Observer,
         clock: Clock,
         standing_in: Embedder | None = None,
+        batches: Callable[[], BatchFill | None] = lambda: None,
     ) -> None:
         """`embedder` None leaves vectors alone: keyword search needs none.
 
-        `standing_in` is a fast model that answers until the vectors of `embedder` are made.
+        `standing_in` is a fast model that answers until the vectors of `embedder` are made. `batches` gives
+        what takes on batch jobs in a pass, where the model has them.
         """
         self._workspace = workspace
         self._store = store
@@ -82,6 +86,7 @@ class Synchronizer:
         self._chunking = chunking.within(embedder)
         self._observer = observer
         self._clock = clock
+        self._batches = batches
         self._changeover: Changeover | None = None
         if embedder is not None and standing_in is not None:
             from .changeover import Changeover
@@ -146,6 +151,7 @@ class Synchronizer:
             chunking=self._chunking,
             observer=self._observer,
             changeover=self._changeover,
+            batches=self._batches(),
         )
         try:
             report = update.run(scan, reason, force=force, brief=brief)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..embed.base import Embedder
+from ..embed.batch.fill import BatchFill
 from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
 from ..events import Observer
@@ -20,7 +21,7 @@ from .fill import FillCount, SpaceFill
 from .identity import space_identity
 from .plan import SyncPlan, plan_sync
 from .reader import FILES_NAMED, NoteReader
-from .store import FileChange, Generation, IndexedFile, RemoveFile, ReplaceFile, Store
+from .store import FileChange, Generation, IndexedFile, RemoveFile, ReplaceFile, Space, Store
 from .sync import VANISHED, Chunking
 
 _CHUNKS_A_TRANSACTION = 512
@@ -42,6 +43,7 @@ class IndexUpdate:
         chunking: Chunking,
         observer: Observer,
         changeover: Changeover | None = None,
+        batches: BatchFill | None = None,
     ) -> None:
         """`changeover` is there when another model stands in until the vectors of `embedder` are made."""
         self._store = store
@@ -50,7 +52,9 @@ class IndexUpdate:
         self._chunking = chunking
         self._observer = observer
         self._changeover = changeover
+        self._batches = batches
         self._warnings: list[str] = []
+        self._from_batches = 0
 
     def run(self, scan: TreeScan, reason: str, *, force: bool, brief: bool = False) -> SyncReport:
         """Make the index say what the tree says; gives what was done.
@@ -76,7 +80,8 @@ class IndexUpdate:
             without_vector=fill.without_vector,
             files_read=reader.files_read,
             warning="; ".join(self._warnings) or None,
-            complete=not fill.failure,
+            from_batches=self._from_batches,
+            complete=not fill.failure and not fill.left,
             changed=(*reader.named, *(gone.path for gone in removed))[:FILES_NAMED],
         )
 
@@ -129,7 +134,7 @@ class IndexUpdate:
         if self._changeover is not None:
             fill = self._changeover.run(generation, trusting=trusting, brief=brief)
         else:
-            fill = self._fill(generation, self._embedder, trusting=trusting)
+            fill = self._fill(generation, self._embedder, trusting=trusting, brief=brief)
         if fill.failure:
             self._warnings.append(fill.failure)
         try:
@@ -138,12 +143,28 @@ class IndexUpdate:
             self._warnings.append(str(error))
         return fill
 
-    def _fill(self, generation: Generation, embedder: Embedder, *, trusting: bool) -> FillCount:
+    def _fill(self, generation: Generation, embedder: Embedder, *, trusting: bool, brief: bool) -> FillCount:
         space = self._store.target_space(generation, space_identity(embedder.identity))
-        fill = SpaceFill(self._store, space, embedder, self._cache, self._observer, trusting=trusting).run()
-        if not fill.failure:
+        left = self._by_jobs(space, embedder, trusting=trusting, brief=brief)
+        fill = SpaceFill(self._store, space, embedder, self._cache, self._observer, trusting=trusting).run(
+            left=left
+        )
+        if not fill.failure and not fill.left:
             self._store.promote(generation, space)
         elif generation.current or self._store.current_space() is None:
             self._store.promote(generation, None)
         # Else the old generation, whose vectors still answer, stays until this one has its own.
         return fill
+
+    def _by_jobs(self, space: Space, embedder: Embedder, *, trusting: bool, brief: bool) -> frozenset[bytes]:
+        """Let batch jobs do what they are there for. Gives the digests of texts that are theirs."""
+        if self._batches is None:
+            return frozenset()
+        from .by_jobs import fill_by_jobs
+
+        outcome = fill_by_jobs(
+            self._batches, self._store, space, embedder, self._cache, trusting=trusting, brief=brief
+        )
+        self._warnings += outcome.warnings
+        self._from_batches += outcome.taken
+        return outcome.left

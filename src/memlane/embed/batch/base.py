@@ -117,7 +117,10 @@ class Refused(EmbeddingError):  # noqa: N818 - reads as a statement of fact
 
     Attributes:
         status: the HTTP status it said so with.
+        retry_after: after how many seconds it may be asked again, where it says so.
     """
+
+    retry_after: float | None = None
 
     def __init__(self, message: str, *, status: int, hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -140,6 +143,10 @@ class Wire(Protocol):
 
     def parts(self, call: Call) -> Iterator[bytes]:
         """The body of a long answer, part by part as it comes in. Raises as `answer` does, at any part."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections."""
         ...
 
 

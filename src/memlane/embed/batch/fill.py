@@ -78,7 +78,7 @@ class BatchFill:
         pause: Callable[[float], None] = sleep,
     ) -> None:
         """`space` is the identity of the space; `pause` waits for so many seconds."""
-        self._protocol = service.protocol
+        self._protocol, self._wire = service
         self._embedder = embedder
         self._ledger = ledger
         self._settings = settings
@@ -99,6 +99,20 @@ class BatchFill:
         the number of all of them, for progress. `brief`: do not wait. Raises StoreError, and what the
         observer raises to end the work; the jobs go on in either case.
         """
+        try:
+            return self._run(missing, total, brief=brief)
+        finally:
+            self._wire.close()
+
+    def look(self) -> BatchOutcome:
+        """Look at the jobs there are and take over what is finished; begin none. Raises StoreError."""
+        try:
+            self._take_up(rested=timedelta(0))
+        finally:
+            self._wire.close()
+        return self._outcome(self._claimed())
+
+    def _run(self, missing: Iterable[Text], total: int, *, brief: bool) -> BatchOutcome:
         waiting = self._settings.wait and not brief
         self._take_up(rested=_REST if brief else timedelta(0))
         groups = self._groups(missing)
@@ -116,11 +130,6 @@ class BatchFill:
         if self._live:
             self._warn(self._outlook())
         return self._outcome(left)
-
-    def look(self) -> BatchOutcome:
-        """Look at the jobs there are and take over what is finished; begin none. Raises StoreError."""
-        self._take_up(rested=timedelta(0))
-        return self._outcome(self._claimed())
 
     @property
     def _off(self) -> bool:
