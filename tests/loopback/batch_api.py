@@ -35,6 +35,7 @@ LOST = "lost"
 CUT = "cut"
 """A fault: the answer is cut in the middle."""
 HALVES = 2
+MOVED = 307
 UTC_TIME = "2026-12-01T00:00:00.000000+00:00"
 
 Reply = tuple[int, bytes]
@@ -595,6 +596,8 @@ def served(api: BatchApi) -> Iterator[str]:
             cut = status == CUT
             self.send_response(200 if cut else int(status))
             self.send_header("content-type", "application/json")
+            if status == MOVED:
+                self.send_header("location", data.decode())
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             self.wfile.write(data[: len(data) // HALVES] if cut else data)

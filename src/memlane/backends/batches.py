@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class Batches:
-    """The jobs that are remembered beside an index, in `<name>.batches`."""
+    """The jobs of the configured model, and those of others that are remembered."""
 
     def __init__(
         self,
-        index: Path,
+        folder: Path,
         settings: BatchSettings,
         choice: Choice,
         cache: EmbeddingCache,
@@ -34,13 +34,12 @@ class Batches:
         observer: Observer,
         clock: Clock,
     ) -> None:
-        self._index = index
         self._settings = settings
         self._choice = choice
         self._cache = cache
         self._observer = observer
         self._clock = clock
-        self._ledger = Ledger(index.with_name(f"{index.stem}.batches"))
+        self._ledger = Ledger(folder)
 
     def jobs(self) -> tuple[BatchJob, ...]:
         """The jobs that go on, as they were at the last look. Reads some small files."""
@@ -86,17 +85,18 @@ class Batches:
             clock=self._clock,
         )
 
-    def report(self) -> BatchReport:
+    def report(self, index: Path) -> BatchReport:
         """Look at the jobs now, and take over what is finished.
 
-        Their providers are not asked while another process is indexing. Raises StoreError.
+        `index` is the file whose lock is held meanwhile, where it can be had at once: the providers are not
+        asked while another process is indexing. Raises StoreError.
         """
         fill = self.fill() if self._ledger.folder.is_dir() else None
         if fill is None:
             problem = self.problem()
             return BatchReport(self.jobs(), warnings=(problem,) if problem else ())
         try:
-            with writer_lock(self._index, timeout=0.0):
+            with writer_lock(index, timeout=0.0):
                 found = fill.look()
         except StoreBusy as busy:
             return BatchReport(self.jobs(), warnings=(f"the jobs are not looked at: {busy}",))

@@ -88,6 +88,11 @@ class IndexSettings(Value, frozen=True):
         """The embedding cache beside the index: `<name>.embeddings.sqlite`."""
         return self.store_path.with_name(f"{self.store_path.stem}.embeddings.sqlite")
 
+    @property
+    def batch_folder(self) -> Path:
+        """Where batch jobs are remembered, beside the index: `<name>.batches`."""
+        return self.store_path.with_name(f"{self.store_path.stem}.batches")
+
 
 class BuiltinBackend:
     """The built-in index of one agent. Opened at first use; thread-safe."""
@@ -215,7 +220,7 @@ class BuiltinBackend:
 
     def batches(self) -> BatchReport:
         """Look at the batch jobs that go on, and take over what is finished."""
-        return self._batches.report()
+        return self._recovering(lambda store: self._batches.report(store.path))
 
     def close(self) -> None:
         """Close the index and the cache, and let go of the model."""
@@ -265,7 +270,7 @@ class BuiltinBackend:
     @property
     def _batches(self) -> Batches:
         return Batches(
-            self._settings.store_path,
+            self._settings.batch_folder,
             self._settings.batch,
             self._choice,
             self._cache,

@@ -36,10 +36,6 @@ PENDING = (
         'falling back to "{0.fallback}"', "search is by keyword when the provider fails",
     ),
     Pending(
-        "memorySearch.remote.batch.enabled", lambda search, _: search.remote.batch.enabled,
-        "embedding by batch jobs", "texts are embedded directly",
-    ),
-    Pending(
         "memorySearch.multimodal.enabled", lambda search, _: search.multimodal.enabled,
         "indexing of images and audio", "only Markdown is indexed",
     ),
