@@ -77,7 +77,7 @@ def test_a_cache_that_cannot_be_written_costs_no_pass(write: Write, open_memory:
     for after in range(12):
         with (
             faulty_sqlite(kind, after, lasting=True),
-            closing(SqliteCache(cache.path, max_entries=9)) as other,
+            closing(SqliteCache(cache.path, max_entries=9, max_bytes=10**9)) as other,
             suppress(StoreError),
         ):
             other.put({"model": "x"}, [(b"digest %d" % after, pack([1.0, 0.0]))])

@@ -18,7 +18,7 @@ ONE, TWO = pack([1.0, 0.0]), pack([0.0, 1.0])
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Iterator[SqliteCache]:
-    opened = SqliteCache(tmp_path / "deep" / "main.embeddings.sqlite", max_entries=3)
+    opened = SqliteCache(tmp_path / "deep" / "main.embeddings.sqlite", max_entries=3, max_bytes=10**9)
     yield opened
     opened.close()
 
@@ -46,14 +46,14 @@ def test_the_least_recently_used_go_first(cache: SqliteCache) -> None:
         cache.put(SPACE, [(key, ONE)])
     cache.get(SPACE, [b"a"])
     cache.put(SPACE, [(b"d", TWO)])
-    cache.trim()
+    cache.trim(set)
     assert set(cache.get(SPACE, [b"a", b"b", b"c", b"d"])) == {b"a", b"c", b"d"}
 
 
 def test_it_survives_closing(cache: SqliteCache) -> None:
     cache.put(SPACE, [(b"a", ONE)])
     cache.close()
-    assert SqliteCache(cache.path, max_entries=3).get(SPACE, [b"a"]) == {b"a": ONE}
+    assert SqliteCache(cache.path, max_entries=3, max_bytes=10**9).get(SPACE, [b"a"]) == {b"a": ONE}
 
 
 @pytest.mark.parametrize("damage", [b"\x00" * 4096, b"not a database at all" * 300])
@@ -70,7 +70,7 @@ def test_a_damaged_file_is_set_aside_and_filled_again(cache: SqliteCache, damage
 
 
 def test_ten_thousand_large_vectors_stay_under_seventy_megabytes(tmp_path: Path) -> None:
-    cache = SqliteCache(tmp_path / "large.sqlite", max_entries=20_000)
+    cache = SqliteCache(tmp_path / "large.sqlite", max_entries=20_000, max_bytes=10**9)
     vector = pack([0.5] * 1536)
     cache.put(SPACE, ((index.to_bytes(16, "big"), vector) for index in range(10_000)))
     cache.close()
@@ -100,7 +100,7 @@ def test_a_cache_of_the_first_version_is_taken_over(cache: SqliteCache) -> None:
 
 
 def test_what_can_be_read_of_a_damaged_file_is_taken_over(tmp_path: Path) -> None:
-    cache = SqliteCache(tmp_path / "main.embeddings.sqlite", max_entries=10_000)
+    cache = SqliteCache(tmp_path / "main.embeddings.sqlite", max_entries=10_000, max_bytes=10**9)
     vectors = {number.to_bytes(16, "big"): pack([1.0, *[0.0] * 383]) for number in range(1000)}
     cache.put(SPACE, vectors.items())
     cache.close()

@@ -256,8 +256,8 @@ def test_vectors_of_the_same_model_are_found_again_by_text(store: SqliteStore) -
     embed(store, old, "x", tea=[1.0, 0.0])
     new = store.target_generation("new")
     put(store, new, "a.md", "tea", "coffee")
-    space = store.target_space(new, "x")
-    assert store.known_vectors(space, [text_digest("tea"), text_digest("coffee")]) == {
+    store.target_space(new, "x")
+    assert store.known_vectors("x", [text_digest("tea"), text_digest("coffee")]) == {
         text_digest("tea"): pack([1.0, 0.0])
     }
 

@@ -122,7 +122,7 @@ class Site:
         return Ledger(self.folder / "main.batches")
 
     def cache(self) -> SqliteCache:
-        return SqliteCache(self.folder / "main.embeddings.sqlite", max_entries=10**6)
+        return SqliteCache(self.folder / "main.embeddings.sqlite", max_entries=10**6, max_bytes=10**9)
 
     def fill(self, cache: EmbeddingCache) -> BatchFill:
         return BatchFill(

@@ -94,13 +94,17 @@ class Batches:
         fill = self.fill() if self._ledger.folder.is_dir() else None
         if fill is None:
             problem = self.problem()
-            return BatchReport(self.jobs(), warnings=(problem,) if problem else ())
+            return self._warned(problem) if problem else BatchReport(self.jobs())
         try:
             with writer_lock(index, timeout=0.0):
                 found = fill.look()
         except StoreBusy as busy:
-            return BatchReport(self.jobs(), warnings=(f"the jobs are not looked at: {busy}",))
+            return self._warned(f"the jobs are not looked at: {busy}")
         return BatchReport(self.jobs(), found.taken, found.resent, found.warnings)
+
+    def _warned(self, problem: str) -> BatchReport:
+        self._observer.warning(problem)
+        return BatchReport(self.jobs(), warnings=(problem,))
 
     @property
     def _space(self) -> str | None:

@@ -59,6 +59,7 @@ class IndexSettings(Value, frozen=True):
     cache_enabled: bool = True
     cache_entries: int = 50_000
     batch: BatchSettings = field(default_factory=BatchSettings)
+    cache_bytes: int = 1_000_000_000
 
     @classmethod
     def of(cls, settings: AgentSettings) -> IndexSettings:
@@ -81,6 +82,7 @@ class IndexSettings(Value, frozen=True):
                 batch.poll_interval_ms / 1000,
                 batch.timeout_minutes * 60.0,
             ),
+            cache_bytes=search.cache.max_bytes,
         )
 
     @property
@@ -159,8 +161,12 @@ class BuiltinBackend:
             rater=self._choice.standing_in,
             model=self._model,
         )
-        building = self._synchronizer(store).building()
-        return replace(search.run(request, filters), building=building)
+        synchronizer = self._synchronizer(store)
+        return replace(
+            search.run(request, filters),
+            building=synchronizer.building(),
+            fallback=self._choice.fallback or synchronizer.fallback(space),
+        )
 
     def sync(
         self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False
@@ -246,24 +252,27 @@ class BuiltinBackend:
         return self._choice.embedder
 
     def _fitting(self, space: Space | None) -> CheckedEmbedder | None:
-        """The embedder for queries to a space: the one that stands in, where the space is its own."""
-        standing_in = self._choice.standing_in
-        if space and standing_in and space.identity == space_identity(standing_in.identity):
-            return standing_in
+        """The embedder for queries to a space: the one whose own it is, else the wanted one."""
+        for other in (self._choice.standing_in, self._choice.substitute):
+            if space and other and space.identity == space_identity(other.identity):
+                return other
         return self._embedder
 
     @property
     def _cache(self) -> EmbeddingCache:
-        embedder = self._embedder
+        models = (self._embedder, self._choice.substitute)
         with self._opening:
             if self._kept_embeddings is None:
-                if embedder is None or not embedder.worth_caching or not self._settings.cache_enabled:
+                worth = any(model is not None and model.worth_caching for model in models)
+                if not worth or not self._settings.cache_enabled:
                     self._kept_embeddings = NoCache()
                 else:
                     from ..embed.sqlite_cache import SqliteCache
 
                     self._kept_embeddings = SqliteCache(
-                        self._settings.cache_path, max_entries=self._settings.cache_entries
+                        self._settings.cache_path,
+                        max_entries=self._settings.cache_entries,
+                        max_bytes=self._settings.cache_bytes,
                     )
             return self._kept_embeddings
 
@@ -289,6 +298,7 @@ class BuiltinBackend:
             clock=self._clock,
             standing_in=self._choice.standing_in,
             batches=self._batches.fill,
+            substitute=self._choice.substitute,
         )
 
     def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:

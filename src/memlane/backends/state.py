@@ -76,6 +76,9 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
     if deep:
         _probe(questions, store, choice, answering)
     generation, space = store.current_generation(), store.current_space()
+    pause = observed.synchronizer.pause()
+    if pause:
+        questions.warnings.append(f"{choice.embedder.id if choice.embedder else 'the provider'}: {pause}")
     complete = bool(generation and generation.complete) and (
         answering is None
         or bool(space and space.complete and space.identity == space_identity(answering.identity))
@@ -114,8 +117,10 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
         seconds_since_sync=_seconds_since(last, observed.clock),
         read_only=store.read_only,
         writer=str(owner) if (owner := lock_owner(store.path)) else None,
+        fallback=choice.fallback or observed.synchronizer.fallback(space),
         building=questions.ask("counting vectors", observed.synchronizer.building, None),
         batches=questions.ask("reading the batch jobs", observed.batches.jobs, ()),
+        retry_at=pause.until.isoformat(timespec="seconds") if pause else None,
     )
 
 

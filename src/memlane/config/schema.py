@@ -107,6 +107,13 @@ class Remote(Section, frozen=True):
     headers: Annotated[
         Headers, Meta(description="Sent with each request, over the provider's own headers of the same name.")
     ] = {}
+    price_per_million_tokens: Annotated[
+        Annotated[float, Meta(ge=0, le=MOST)] | None,
+        Meta(
+            description="What the provider asks for a million tokens, in any currency: `memlane index "
+            "--plan` then tells what a pass would cost."
+        ),
+    ] = None
     batch: Annotated[Batch, Meta(description="Batch jobs for large backfills.")] = Batch()
 
 
@@ -312,8 +319,15 @@ class Cache(Section, frozen=True):
         True
     )
     max_entries: Annotated[
-        Count, Meta(description="Beyond this the least recently used go. 50,000 take 80 to 300 MB.")
+        Count,
+        Meta(
+            description="Beyond this some go: texts that are no longer in the notes first, then the least "
+            "recently used. 50,000 take 80 to 300 MB."
+        ),
     ] = 50_000
+    max_bytes: Annotated[
+        Count, Meta(description="The same by size: a vector of 1,536 numbers takes 7 kB, one of 3,072 13 kB.")
+    ] = 1_000_000_000
 
 
 class Experimental(Section, frozen=True):

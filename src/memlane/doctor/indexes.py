@@ -132,7 +132,9 @@ def check_cache(subject: Subject) -> Iterator[Finding]:
     path = subject.cache_path
     if not path.exists():
         return
-    with closing(SqliteCache(path, max_entries=subject.index.cache_entries)) as cache:
+    with closing(
+        SqliteCache(path, max_entries=subject.index.cache_entries, max_bytes=subject.index.cache_bytes)
+    ) as cache:
         try:
             problems = cache.problems()
         except StoreError as error:

@@ -36,7 +36,11 @@ def _close_to_others(subject: Subject) -> str:
 
 
 def _mend_cache(subject: Subject) -> str:
-    with closing(SqliteCache(subject.cache_path, max_entries=subject.index.cache_entries)) as cache:
+    with closing(
+        SqliteCache(
+            subject.cache_path, max_entries=subject.index.cache_entries, max_bytes=subject.index.cache_bytes
+        )
+    ) as cache:
         kept = cache.mend()
     return f"began a new embedding cache with {kept} embeddings of the damaged one"
 

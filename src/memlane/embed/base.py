@@ -163,14 +163,16 @@ def cosine(left: array[float], right: array[float]) -> float:
 class CheckedEmbedder:
     """Wraps an embedder so that only sound vectors come out of it.
 
-    Every vector is finite, has a norm above zero, is L2-normalised, and has the length of the first one
-    seen. A vector that is not becomes `NoVector`; a wrong count fails the call, because then nobody knows
-    which vector belongs to which text.
+    Every vector is finite, has a norm above zero, is L2-normalised, and has the length of the others in its
+    answer. A vector that is not becomes `NoVector`; a wrong count fails the call, because then nobody knows
+    which vector belongs to which text. A whole answer of another length than before is let through: whoever
+    compares vectors sees that they do not fit.
     """
 
     def __init__(self, inner: Embedder, *, dimensions: int | None = None) -> None:
+        """`dimensions` is the one length to let through; None takes what the model gives."""
         self._inner = inner
-        self._dimensions = dimensions
+        self._wanted = self._dimensions = dimensions
         self.id = inner.id
         self.model = inner.model
         self.identity = inner.identity
@@ -182,7 +184,7 @@ class CheckedEmbedder:
 
     @property
     def dimensions(self) -> int | None:
-        """The length of this model's vectors, known from its first answer on."""
+        """The length of this model's vectors, as of its last answer."""
         return self._dimensions
 
     @property
@@ -204,7 +206,7 @@ class CheckedEmbedder:
         """The query's vector, checked."""
         with self._translated():
             vector = self._inner.embed_query(text)
-        return self._checked(vector)
+        return self._checked([vector])[0]
 
     def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
         """The documents' vectors, checked, one per input."""
@@ -215,11 +217,11 @@ class CheckedEmbedder:
                 f"{self.id} ({self.model}) answered {len(vectors)} vectors for {len(inputs)} texts",
                 hint="the vectors of this batch were not stored; check the endpoint and the model",
             )
-        return [self._checked(vector) for vector in vectors]
+        return self._checked(vectors)
 
     def checked(self, vectors: Sequence[Vector | NoVector]) -> list[Vector | NoVector]:
-        """Vectors of this model that came another way, as they may be stored."""
-        return [self._checked(vector) for vector in vectors]
+        """Vectors of this model that came another way, as one answer, checked."""
+        return self._checked(vectors)
 
     def verify(self) -> None:
         """Check that the provider can be used."""
@@ -236,33 +238,45 @@ class CheckedEmbedder:
         try:
             yield
         except EmbeddingError as error:
-            error.made = {place: self._checked(vector) for place, vector in error.made.items()}
+            error.made = dict(zip(error.made, self._checked(list(error.made.values())), strict=True))
             raise
         except Exception as error:
             raise EmbeddingError(
                 f"{self.id} ({self.model}) failed: {error or type(error).__name__}"
             ) from error
 
-    def _checked(self, vector: Vector | NoVector) -> Vector | NoVector:
-        if isinstance(vector, NoVector):
-            return vector
-        values = unpack(vector) if len(vector) % 4 == 0 else array("f")
-        norm = math.hypot(*values)
-        problem = self._problem(vector, len(values), norm)
-        if problem:
-            return NoVector(problem)
-        self._dimensions = len(values)
-        if abs(norm - 1.0) > _NORM_TOLERANCE:
-            return pack([value / norm for value in values])
-        return vector
+    def _checked(self, vectors: Sequence[Vector | NoVector]) -> list[Vector | NoVector]:
+        """The vectors of one answer, normalised, or why one is none."""
+        rows = [unpack(v) if not isinstance(v, NoVector) and len(v) % 4 == 0 else array("f") for v in vectors]
+        lengths = {len(row): None for row in rows if row}
+        length = self._wanted or self._dimensions
+        if length is None or (self._wanted is None and len(lengths) == 1):
+            length = next(iter(lengths), None)
+        checked: list[Vector | NoVector] = []
+        for vector, values in zip(vectors, rows, strict=True):
+            if isinstance(vector, NoVector):
+                checked.append(vector)
+                continue
+            norm = math.hypot(*values)
+            problem = _problem(vector, values, norm, length)
+            if problem:
+                checked.append(NoVector(problem))
+            elif abs(norm - 1.0) > _NORM_TOLERANCE:
+                checked.append(pack([value / norm for value in values]))
+            else:
+                checked.append(vector)
+            if not problem:
+                self._dimensions = length
+        return checked
 
-    def _problem(self, vector: Vector, count: int, norm: float) -> str:
-        if not count:
-            return f"a vector of {len(vector)} bytes is not a row of float32 numbers"
-        if not math.isfinite(norm):
-            return "the vector holds numbers that are not finite"
-        if norm == 0.0:
-            return "the vector is zero"
-        if self._dimensions is not None and count != self._dimensions:
-            return f"the vector has {count} dimensions, not {self._dimensions}"
-        return ""
+
+def _problem(vector: Vector, values: array[float], norm: float, length: int | None) -> str:
+    if not values:
+        return f"a vector of {len(vector)} bytes is not a row of float32 numbers"
+    if not math.isfinite(norm):
+        return "the vector holds numbers that are not finite"
+    if norm == 0.0:
+        return "the vector is zero"
+    if len(values) != length:
+        return f"the vector has {len(values)} dimensions, not {length}"
+    return ""

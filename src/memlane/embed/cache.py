@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from .base import Vector
@@ -19,8 +19,19 @@ class EmbeddingCache(Protocol):
         """Remember vectors."""
         ...
 
-    def trim(self) -> None:
-        """Forget the least recently used beyond the limit."""
+    def known(self, identity: Mapping[str, str | int], digests: Sequence[bytes]) -> set[bytes]:
+        """For which of these digests there is a vector in this space. Does not count as a use."""
+        ...
+
+    def forget_others(self, identity: Mapping[str, str | int], dimensions: int) -> None:
+        """Forget the vectors of this space that have another length."""
+        ...
+
+    def trim(self, in_use: Callable[[], Collection[bytes]]) -> None:
+        """Forget what is beyond the limits: texts that are not in use first, then the least recently used.
+
+        `in_use` gives the digests in use; it is asked only when something has to go.
+        """
         ...
 
     def size(self) -> tuple[int, int]:
@@ -42,7 +53,14 @@ class NoCache:
     def put(self, identity: Mapping[str, str | int], vectors: Iterable[tuple[bytes, Vector]]) -> None:
         """Nothing is kept."""
 
-    def trim(self) -> None:
+    def known(self, identity: Mapping[str, str | int], digests: Sequence[bytes]) -> set[bytes]:  # noqa: ARG002
+        """Nothing is known."""
+        return set()
+
+    def forget_others(self, identity: Mapping[str, str | int], dimensions: int) -> None:
+        """Nothing to forget."""
+
+    def trim(self, in_use: Callable[[], Collection[bytes]]) -> None:
         """Nothing to forget."""
 
     def size(self) -> tuple[int, int]:

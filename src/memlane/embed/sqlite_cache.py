@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -27,6 +27,7 @@ _APPLICATION_ID = 0x4D4C4543  # "MLEC"
 _SCHEMA_VERSION = 2
 # Large pages, so that vectors of 1,536 numbers (6 kB) fill them instead of leaving a third empty.
 _PAGE_SIZE = 32_768
+_ENTRY_BYTES = 100
 _MOVED_AWAY = 1032  # SQLITE_READONLY_DBMOVED: another process has set the file aside
 _SCHEMA = """
 CREATE TABLE spaces (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE) STRICT;
@@ -44,9 +45,11 @@ _FROM_VERSION_1 = "ALTER TABLE embeddings ADD COLUMN sum INTEGER"
 class SqliteCache:
     """The cache as a SQLite file of mode 0600. Opened at first use; threads take turns."""
 
-    def __init__(self, path: Path, *, max_entries: int) -> None:
+    def __init__(self, path: Path, *, max_entries: int, max_bytes: int) -> None:
+        """`max_bytes` is what the entries may take in the file."""
         self.path = path
         self._max_entries = max_entries
+        self._max_bytes = max_bytes
         self._connection: apsw.Connection | None = None
         self._inode = 0
         self._turn = threading.RLock()
@@ -92,19 +95,79 @@ class SqliteCache:
 
         self._transaction("write", write)
 
-    def trim(self) -> None:
-        """Forget the least recently used entries beyond the limit."""
-        if self._connection is None:
+    def known(self, identity: Mapping[str, str | int], digests: Sequence[bytes]) -> set[bytes]:
+        """For which of these digests there is a vector in this space. Does not count as a use."""
+        if not digests or not self._exists():
+            return set()
+
+        def look(connection: apsw.Connection) -> set[bytes]:
+            statement = (
+                "SELECT e.digest FROM embeddings e JOIN spaces s ON s.id = e.space"
+                " WHERE s.identity = ? AND e.digest = ?"
+            )
+            rows = (connection.execute(statement, (_name(identity), digest)).get for digest in digests)
+            return {digest for digest in rows if digest is not None}
+
+        return self._transaction("read", look)
+
+    def forget_others(self, identity: Mapping[str, str | int], dimensions: int) -> None:
+        """Forget the vectors of this space that have another length."""
+        if not self._exists():
             return
 
         def forget(connection: apsw.Connection) -> None:
-            excess = connection.execute("SELECT count(*) FROM uses").get - self._max_entries
-            if excess > 0:
-                chosen = "SELECT id FROM uses ORDER BY used, id LIMIT ?"
-                connection.execute(f"DELETE FROM embeddings WHERE id IN ({chosen})", (excess,))  # noqa: S608
-                connection.execute(f"DELETE FROM uses WHERE id IN ({chosen})", (excess,))  # noqa: S608
+            space = self._space(connection, identity)
+            chosen = "SELECT id FROM embeddings WHERE space = ? AND length(vector) <> ?"
+            bindings = (space, 4 * dimensions)
+            connection.execute(f"DELETE FROM uses WHERE id IN ({chosen})", bindings)  # noqa: S608
+            connection.execute(f"DELETE FROM embeddings WHERE id IN ({chosen})", bindings)  # noqa: S608
+
+        self._transaction("write", forget)
+
+    def trim(self, in_use: Callable[[], Collection[bytes]]) -> None:
+        """Forget what is beyond the limits: texts that are not in use first, then the least recently used."""
+        if self._connection is None:
+            return
+        sizes = self._transaction("trim", _sizes)
+        if self._fits(sizes):
+            return
+        digests = in_use()
+
+        def forget(connection: apsw.Connection) -> None:
+            # The index alone is read, not the vectors, to see which go.
+            rows = connection.execute(
+                "SELECT e.digest, e.space, u.used, u.id FROM embeddings e INDEXED BY embedding_of"
+                " JOIN uses u ON u.id = e.id WHERE e.space IN (SELECT id FROM spaces)"
+            )
+            left = _sizes(connection)
+            chosen = []
+            for _, _, entry, space in sorted(
+                (digest in digests, used, entry, space) for digest, space, used, entry in rows
+            ):
+                if self._fits(left):
+                    break
+                left[space] = (left[space][0] - 1, left[space][1])
+                chosen.append((entry,))
+            connection.executemany("DELETE FROM embeddings WHERE id = ?", chosen)
+            connection.executemany("DELETE FROM uses WHERE id = ?", chosen)
 
         self._transaction("trim", forget)
+        self._give_space_back()
+
+    def _fits(self, sizes: Mapping[int, tuple[int, int]]) -> bool:
+        """Whether so many entries of such a size, by space, are within the limits."""
+        return (
+            sum(count for count, _ in sizes.values()) <= self._max_entries
+            and sum(count * size for count, size in sizes.values()) <= self._max_bytes
+        )
+
+    def _give_space_back(self) -> None:
+        """Make the file smaller where most of it is empty; else the space is used again."""
+        with self._turn:
+            connection = self._open()
+            if 2 * _pragma(connection, "freelist_count") > _pragma(connection, "page_count"):
+                with suppress(apsw.Error):  # another process reads it: next time
+                    connection.execute("VACUUM")
 
     def size(self) -> tuple[int, int]:
         """Entries and bytes on disk. An absent file has neither."""
@@ -249,7 +312,7 @@ class SqliteCache:
         return int(connection.execute("SELECT coalesce(max(used), 0) + 1 FROM uses").get)
 
     def _space(self, connection: apsw.Connection, identity: Mapping[str, str | int]) -> int:
-        return self._space_named(connection, json.dumps(dict(identity), sort_keys=True))
+        return self._space_named(connection, _name(identity))
 
     @staticmethod
     def _space_named(connection: apsw.Connection, name: str) -> int:
@@ -259,3 +322,24 @@ class SqliteCache:
 
     def _failed(self, verb: str, error: Exception) -> StoreError:
         return StoreError(f"cannot {verb} the embedding cache {self.path}: {error}")
+
+
+def _name(identity: Mapping[str, str | int]) -> str:
+    return json.dumps(dict(identity), sort_keys=True)
+
+
+def _sizes(connection: apsw.Connection) -> dict[int, tuple[int, int]]:
+    """How many entries each space has, and how many bytes of the file one of them takes.
+
+    The vectors of a space have one length, so that none but the first is read. A twelfth more: what pages
+    waste, the digest twice, the sum and the use.
+    """
+    rows = connection.execute(
+        "SELECT space, count(*), (SELECT length(vector) FROM embeddings o WHERE o.space = e.space LIMIT 1)"
+        " FROM embeddings e GROUP BY space"
+    )
+    return {space: (count, length + length // 12 + _ENTRY_BYTES) for space, count, length in rows}
+
+
+def _pragma(connection: apsw.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").get)

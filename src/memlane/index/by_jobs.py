@@ -44,7 +44,7 @@ def _missing(
         after = page[-1].chunk
         texts = {chunk.digest: chunk for chunk in page if chunk.digest not in seen}
         seen.update(texts)
-        known = set(store.known_vectors(space, list(texts))) if trusting else set()
+        known = set(store.known_vectors(space.identity, list(texts), only=None if trusting else space))
         try:
             known |= set(cache.get(embedder.identity, [digest for digest in texts if digest not in known]))
         except StoreError:

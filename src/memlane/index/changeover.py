@@ -1,25 +1,48 @@
-"""Vectors of a slow model, while a fast one answers.
+"""Which model's vectors answer, and what is done until the wanted one has all of its own.
 
-The fast model stands in: its vectors are made first and answer at once. Those of the wanted model are made
-behind them, and when all are there they take over in one transaction. Each model has a space of its own, so
-vectors of two models are never compared.
+Two other models may answer meanwhile. One that stands in is fast: its vectors are made first, and those of
+the wanted model behind them. A substitute is the configured fallback: it takes over when the wanted provider
+fails, until that works again. Each model has a space of its own, so vectors of two models are never compared;
+the wanted one takes over in one transaction as soon as its space is complete.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ..clock import Clock
 from ..embed.base import Embedder
 from ..embed.cache import EmbeddingCache, NoCache
+from ..errors import EmbeddingError, QuotaExhausted
 from ..events import Observer
-from ..values import Building
+from ..values import Building, Fallback
 from .fill import FillCount, SpaceFill
 from .identity import space_identity
+from .lengths import is_noted
+from .pause import Pause, Pauses
 from .store import Generation, Space, Store
 
+if TYPE_CHECKING:
+    from ..embed.batch.fill import BatchFill
+
 FEW = 16
-"""So many chunks the slow model embeds at once, in one or two seconds: a new note, a small folder."""
+"""So many chunks a slow model embeds at once, in one or two seconds: a new note, a small folder."""
 _TOLERATED_SHARE = 4
 """The wanted model goes on answering while it lacks at most one chunk in so many; beyond, the fast one stands
 in again. Between, chunks without its vector are found by keyword."""
+
+
+class Filled(Struct):
+    """What came of filling the spaces of a generation."""
+
+    count: FillCount
+    failure: str = ""
+    """Why chunks lack vectors that can answer."""
+    fallback: Fallback | None = None
+    """Set when the substitute answers in place of the wanted provider."""
 
 
 class Changeover:
@@ -30,17 +53,27 @@ class Changeover:
         store: Store,
         *,
         wanted: Embedder,
-        standing_in: Embedder,
         cache: EmbeddingCache,
         observer: Observer,
+        clock: Clock,
+        standing_in: Embedder | None = None,
+        substitute: Embedder | None = None,
+        batches: Callable[[], BatchFill | None] = lambda: None,
     ) -> None:
+        """`batches` gives what takes batch jobs of `wanted` on in a pass, where it has them."""
         self._store = store
         self._wanted = wanted
         self._standing_in = standing_in
+        self._substitute = substitute
+        self._batches = batches
         self._cache = cache
         self._observer = observer
+        self._pauses = Pauses(store, wanted, clock)
         self._identity = space_identity(wanted.identity)
-        self.kept = (self._identity, space_identity(standing_in.identity))
+        self._others = {
+            space_identity(other.identity): other for other in (standing_in, substitute) if other is not None
+        }
+        self.kept = (self._identity, *self._others)
         """The identities of the spaces that belong to a changeover."""
 
     def is_due(self, generation: Generation, space: Space | None, *, brief: bool) -> bool:
@@ -48,15 +81,18 @@ class Changeover:
 
         `space` is the one that answers. A `brief` pass leaves the many to a later one.
         """
+        if space is not None and is_noted(self._store, space):
+            return True
         if space is not None and space.identity == self._identity and space.complete:
             return False
+        deputised = space is not None and space.identity in self._others and space.complete
+        if deputised and self._pauses.in_force():
+            return False
         target = self._store.find_space(generation, self._identity)
-        if not brief or target is None or space is None:
+        if not brief or target is None or space is None or not self._others:
             return True
         missing = self._store.unembedded_count(target)
-        if missing <= FEW:
-            return True
-        return not (self._answers(target, missing) or (space.identity in self.kept and space.complete))
+        return missing <= FEW or not (deputised or self._answers(target, missing))
 
     def building(self) -> Building | None:
         """How far the wanted model's vectors are; None when they answer and none is missing."""
@@ -68,43 +104,148 @@ class Changeover:
         missing = self._store.unembedded_count(target) if target else total
         return Building(self._wanted.model, total - missing, total)
 
-    def run(self, generation: Generation, *, trusting: bool, brief: bool) -> FillCount:
-        """Make the vectors that are due and let them answer. Raises StoreError alone.
+    def fallback(self, space: Space | None) -> Fallback | None:
+        """Why the substitute answers; None where it does not."""
+        if space is None or self._substitute is None:
+            return None
+        if space.identity != space_identity(self._substitute.identity):
+            return None
+        last = self._pauses.last()
+        return Fallback(self._wanted.id, last.reason if last else "its vectors are not complete yet")
 
-        `trusting` takes vectors over from the index itself.
+    @property
+    def substitute_name(self) -> str:
+        """The name of the configured fallback."""
+        return self._substitute.id if self._substitute else "none"
+
+    def pause(self) -> Pause | None:
+        """Until when the wanted provider is left alone."""
+        return self._pauses.in_force()
+
+    def run(self, generation: Generation, *, trusting: bool, brief: bool, insisting: bool) -> Filled:
+        """Make the vectors that are due and let them answer. Raises StoreError, and what the observer raises.
+
+        `trusting` takes vectors over from the index itself. `insisting` asks a provider that is to be left
+        alone.
         """
-        known = self._store.find_space(generation, self._identity)
-        target = known or self._store.target_space(generation, self._identity, keep=self.kept, behind=True)
-        fill = SpaceFill(self._store, target, self._wanted, self._cache, self._observer, trusting=trusting)
-        if known is None:
-            fill.run(known_only=True)  # a new space for old texts: the cache may hold all of them
+        target, fill = self._wanted_fill(generation, trusting=trusting)
         missing = self._store.unembedded_count(target)
         answers = self._answers(target, missing)
-        stand_in = FillCount()
-        if not answers and missing > FEW:
-            stand_in = self._stand_in(generation)
-        if not brief or missing <= FEW:
-            count = fill.run()
-            if not count.failure:
-                self._store.promote(generation, target)
-                return count
-            if not answers and missing <= FEW:
-                self._stand_in(generation)
+        substituting = self.fallback(self._store.current_space())
+        many = missing > FEW
+        helped = FillCount()
+        if self._standing_in and not substituting and not answers and many:
+            helped = self._let_answer(generation, self._standing_in)
+        if brief and many and (self._standing_in or substituting):
+            if self._substitute and substituting:
+                helped = self._let_answer(generation, self._substitute)
             self._store.promote(generation, None)
-            return count
-        self._store.promote(generation, None)
-        return stand_in
+            return Filled(helped, str(helped.error or ""), None if helped.error else substituting)
+        count, problem = self._make(
+            fill, target, probing=bool(substituting), insisting=insisting, trusting=trusting, brief=brief
+        )
+        if not problem:
+            self._store.promote(generation, target)
+            self._pauses.end()
+            return Filled(count)
+        if count.left and count.error is None:
+            return self._do_without(generation, count, problem, None)  # jobs make what is missing
+        standing_in = None if answers or many else self._standing_in
+        return self._do_without(generation, count, problem, self._substitute or standing_in)
+
+    def _wanted_fill(self, generation: Generation, *, trusting: bool) -> tuple[Space, SpaceFill]:
+        """The wanted model's space and what fills it. A new one takes what the cache holds at once."""
+        known = self._store.find_space(generation, self._identity)
+        target = known or self._store.target_space(
+            generation, self._identity, keep=self.kept, behind=self._standing_in is not None
+        )
+        fill = self._space_fill(target, self._wanted, trusting=trusting)
+        if known is None and self._others:
+            fill.run(known_only=True)
+        return target, fill
+
+    def _make(
+        self,
+        fill: SpaceFill,
+        target: Space,
+        *,
+        probing: bool,
+        insisting: bool,
+        trusting: bool,
+        brief: bool,
+    ) -> tuple[FillCount, str]:
+        """Have the wanted model's vectors made; gives why they are not all there.
+
+        `probing` asks the provider for one vector first: quickly, as a query does, and also where none is
+        missing.
+        """
+        pause = None if insisting else self._pauses.in_force()
+        if pause is not None:
+            count = fill.run(known_only=True)
+            if self._substitute is None and not self._store.unembedded_count(target):
+                return count, ""
+            return count, str(pause)
+        error = self._probe() if probing else None
+        outlook = ""
+        if error:
+            count = FillCount(error=error)
+        else:
+            count, outlook = self._fill(fill, target, trusting=trusting, brief=brief)
+        if count.error is None:
+            return count, outlook
+        said_when = isinstance(count.error, QuotaExhausted) and count.error.retry_at is not None
+        if said_when or self._substitute is not None:
+            return count, str(self._pauses.begin(count.error))
+        return count, str(count.error)
+
+    def _fill(self, fill: SpaceFill, target: Space, *, trusting: bool, brief: bool) -> tuple[FillCount, str]:
+        """Have batch jobs do their part, and the rest directly. Gives what is said of texts left to jobs."""
+        batches = self._batches()
+        if batches is None:
+            return fill.run(), ""
+        from .by_jobs import fill_by_jobs
+
+        jobs = fill_by_jobs(
+            batches, self._store, target, self._wanted, self._cache, trusting=trusting, brief=brief
+        )
+        count = fill.run(leaving=jobs.left)
+        count.from_batches += jobs.taken
+        return count, jobs.outlook if count.left else ""
+
+    def _do_without(
+        self, generation: Generation, count: FillCount, problem: str, deputy: Embedder | None
+    ) -> Filled:
+        """The wanted provider makes no more for now: let the deputy answer, where there is one."""
+        if deputy is not None:
+            helped = self._let_answer(generation, deputy)
+            if helped.error is not None:
+                problem = f"{problem}; {deputy.id}: {helped.error}"
+            elif deputy is self._substitute:
+                return Filled(count + helped, fallback=Fallback(self._wanted.id, problem))
+        if self._others or generation.current or self._store.current_space() is None:
+            self._store.promote(generation, None)
+        # Else the old generation, whose vectors still answer, stays until this one has its own.
+        return Filled(count, problem)
+
+    def _probe(self) -> EmbeddingError | None:
+        try:
+            self._wanted.embed_query("memory")
+        except EmbeddingError as error:
+            return error
+        return None
 
     def _answers(self, target: Space, missing: int) -> bool:
         """Whether the wanted model's vectors answer queries, and may go on with what they lack."""
         return target.current and _TOLERATED_SHARE * missing <= self._store.chunk_count()
 
-    def _stand_in(self, generation: Generation) -> FillCount:
-        """Let the fast model answer. If it cannot, keywords do."""
-        identity = space_identity(self._standing_in.identity)
-        space = self._store.target_space(generation, identity, keep=self.kept)
-        fill = SpaceFill(self._store, space, self._standing_in, NoCache(), self._observer)
-        count = fill.run()
-        if not count.failure:
+    def _let_answer(self, generation: Generation, deputy: Embedder) -> FillCount:
+        """Let another model answer. If it cannot, keywords do."""
+        space = self._store.target_space(generation, space_identity(deputy.identity), keep=self.kept)
+        count = self._space_fill(space, deputy).run()
+        if count.error is None:
             self._store.promote(generation, space, keep=self.kept)
         return count
+
+    def _space_fill(self, space: Space, embedder: Embedder, *, trusting: bool = True) -> SpaceFill:
+        cache = self._cache if embedder.worth_caching else NoCache()
+        return SpaceFill(self._store, space, embedder, cache, self._observer, trusting=trusting)

@@ -7,23 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
+from msgspec.structs import replace
 
 from ..embed.base import NoVector, Vector, dimensions_of
 from ..values import FileFailure, Filters, Source, StoreStatistics
-from . import candidates, schema
+from . import candidates, schema, spaces
 from .analyze import TOKENIZER
-from .database import Database, select, select_row, select_value
-from .generations import (
-    CHUNKS_OF,
-    as_generation,
-    as_space,
-    count_chunks,
-    current_generation,
-    current_space,
-    drop_generation,
-    is_settled,
-    mark_settled,
-)
+from .database import Database, select, select_row
+from .generations import as_generation, count_chunks, current_generation, current_space, drop_generation
 from .resident import ResidentIndex
 from .store import (
     FileChange,
@@ -35,6 +26,7 @@ from .store import (
     Space,
     UnembeddedChunk,
     VectorCandidate,
+    WaitingChunk,
 )
 from .vectors import VectorEngine, exact_cosines, load_engine
 from .write import FileWriter
@@ -182,21 +174,12 @@ class SqliteStore:
     def find_space(self, generation: Generation, identity: str) -> Space | None:
         """The generation's vectors of this identity, complete or not."""
         with self._database.reading() as connection:
-            row = select_row(
-                connection,
-                "SELECT * FROM spaces WHERE generation = ? AND identity = ?",
-                generation.id,
-                identity,
-            )
-        return as_space(row) if row else None
+            return spaces.find_space(connection, generation, identity)
 
     def has_leftovers(self, *, keep: Sequence[str] = ()) -> bool:
         """Whether a build was left unfinished, or something replaced was not dropped."""
         with self._database.reading() as connection:
-            if select_value(connection, "SELECT EXISTS (SELECT 1 FROM generations WHERE NOT current)"):
-                return True
-            waiting = select(connection, "SELECT identity FROM spaces WHERE NOT current")
-        return any(identity not in keep for (identity,) in waiting)
+            return spaces.has_leftovers(connection, keep)
 
     def note(self, key: str) -> str | None:
         """A small fact kept beside the index."""
@@ -246,25 +229,13 @@ class SqliteStore:
         if found := self.find_space(generation, identity):
             return found
         with self._database.writing() as connection:
-            for leftover, other in select(
-                connection,
-                "SELECT id, identity FROM spaces WHERE generation = ? AND NOT current",
-                generation.id,
-            ):
-                if other not in keep:
-                    connection.execute(schema.drop_space(leftover))
-            first = generation.current and not behind and current_space(connection) is None
-            (row,) = select(
-                connection,
-                "INSERT INTO spaces (generation, identity, current, complete) VALUES (?, ?, ?, 0)"
-                " RETURNING *",
-                generation.id,
-                identity,
-                first,
-            )
-            space = as_space(row)
-            connection.execute(schema.create_vectors(space.id))
-        return space
+            return spaces.new_space(connection, generation, identity, keep=keep, behind=behind)
+
+    def empty_space(self, space: Space) -> Space:
+        """Forget the vectors of a space and their length: the model answers others now. Gives it as it is."""
+        with self._database.writing() as connection:
+            spaces.empty_space(connection, space)
+        return replace(space, dimensions=None, complete=False)
 
     def indexed_files(self, generation: Generation) -> dict[tuple[Source, str], IndexedFile]:
         """What a generation knows of every file."""
@@ -291,54 +262,39 @@ class SqliteStore:
     def unembedded(self, space: Space, *, after: int, limit: int) -> list[UnembeddedChunk]:
         """The next chunks without a vector in this space, by id."""
         with self._database.reading() as connection:
-            rows = select(
-                connection,
-                f"SELECT c.id, c.digest, c.heading, c.text FROM {CHUNKS_OF} AND c.id > ? AND c.id NOT IN"  # noqa: S608
-                f" (SELECT chunk FROM {schema.vectors_table(space.id)}) ORDER BY c.id LIMIT ?",
-                space.generation,
-                after,
-                limit,
-            )
-        return [UnembeddedChunk(*row) for row in rows]
+            waiting = spaces.waiting_chunks(connection, space.generation, space, after=after, limit=limit)
+        return [one.chunk for one in waiting]
+
+    def waiting(
+        self, generation: Generation, space: Space | None, *, after: int, limit: int
+    ) -> list[WaitingChunk]:
+        """The next chunks of a generation without a vector in this space, by id; without a space, all."""
+        with self._database.reading() as connection:
+            return spaces.waiting_chunks(connection, generation.id, space, after=after, limit=limit)
 
     def unembedded_count(self, space: Space) -> int:
         """How many chunks have no vector in this space yet."""
         with self._database.reading() as connection:
-            return int(
-                select_value(
-                    connection,
-                    f"SELECT count(*) FROM {CHUNKS_OF} AND c.id NOT IN"  # noqa: S608
-                    f" (SELECT chunk FROM {schema.vectors_table(space.id)})",
-                    space.generation,
-                )
-            )
+            return spaces.count_waiting(connection, space)
 
-    def known_vectors(self, space: Space, digests: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Vectors that any space of the same identity holds for these texts."""
+    def known_vectors(
+        self, identity: str, digests: Sequence[bytes], *, only: Space | None = None
+    ) -> dict[bytes, Vector]:
+        """Vectors that the spaces of this identity, or `only` one of them, hold for these texts."""
         with self._database.reading() as connection:
-            spaces = select(connection, "SELECT id FROM spaces WHERE identity = ?", space.identity)
-            return candidates.vectors_by_digest(connection, [row[0] for row in spaces], digests)
+            rows = select(connection, "SELECT id FROM spaces WHERE identity = ?", identity)
+            asked = [only.id] if only else [row[0] for row in rows]
+            return candidates.vectors_by_digest(connection, asked, digests)
+
+    def digests(self) -> set[bytes]:
+        """The digests of all texts that are indexed."""
+        with self._database.reading() as connection:
+            return {row[0] for row in select(connection, "SELECT digest FROM chunks")}
 
     def put_vectors(self, space: Space, vectors: Iterable[tuple[int, Vector | NoVector]]) -> None:
         """Store vectors by chunk. Chunks that have gone meanwhile are passed over."""
-        statement = (
-            f"INSERT OR REPLACE INTO {schema.vectors_table(space.id)} SELECT ?1, ?2, ?3 WHERE EXISTS"  # noqa: S608
-            " (SELECT 1 FROM chunks WHERE id = ?1)"
-        )
-        dimensions = space.dimensions
         with self._database.writing() as connection:
-            for chunk, vector in vectors:
-                if isinstance(vector, NoVector):
-                    connection.execute(statement, (chunk, None, vector.reason))
-                    continue
-                dimensions = dimensions or dimensions_of(vector)
-                if dimensions_of(vector) == dimensions:
-                    connection.execute(statement, (chunk, vector, None))
-                else:
-                    problem = f"the vector has {dimensions_of(vector)} dimensions, the others {dimensions}"
-                    connection.execute(statement, (chunk, None, problem))
-            if dimensions != space.dimensions:
-                connection.execute("UPDATE spaces SET dimensions = ? WHERE id = ?", (dimensions, space.id))
+            spaces.put_vectors(connection, space, vectors)
 
     def promote(self, generation: Generation, space: Space | None, *, keep: Sequence[str] = ()) -> None:
         """Let these answer queries from now on, as complete, and drop all others.
@@ -347,30 +303,10 @@ class SqliteStore:
         filled behind. Writes nothing when all this holds.
         """
         with self._database.reading() as connection:
-            old_generations = select(connection, "SELECT id FROM generations WHERE id <> ?", generation.id)
-            others = space and select(
-                connection,
-                "SELECT id, identity, current FROM spaces WHERE generation = ? AND id <> ?",
-                generation.id,
-                space.id,
-            )
-            settled = is_settled(connection, "generations", generation.id) and (
-                space is None or is_settled(connection, "spaces", space.id)
-            )
-        changed = [other for other, identity, current in others or () if current or identity not in keep]
-        if settled and not old_generations and not changed:
-            return
-        with self._database.writing() as connection:
-            for (other,) in old_generations:
-                drop_generation(connection, other)
-            mark_settled(connection, "generations", generation.id)
-            for other, identity, _ in others or ():
-                if identity in keep:
-                    connection.execute("UPDATE spaces SET current = 0 WHERE id = ?", (other,))
-                else:
-                    connection.execute(schema.drop_space(other))
-            if space is not None:
-                mark_settled(connection, "spaces", space.id)
+            promotion = spaces.Promotion(connection, generation, space, keep)
+        if not promotion.is_done:
+            with self._database.writing() as connection:
+                promotion.write(connection)
 
     def put_note(self, key: str, value: str) -> None:
         """Keep a small fact beside the index."""

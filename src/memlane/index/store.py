@@ -120,6 +120,14 @@ class UnembeddedChunk(Value, frozen=True):
         return whole if estimate_tokens(whole) <= tokens else self.text
 
 
+class WaitingChunk(Value, frozen=True):
+    """A chunk without a vector, and the file it stands in."""
+
+    source: Source
+    path: str
+    chunk: UnembeddedChunk
+
+
 class KeywordCandidate(Value, frozen=True):
     """A chunk found by the keyword leg."""
 
@@ -242,6 +250,10 @@ class Store(Protocol):
         """
         ...
 
+    def empty_space(self, space: Space) -> Space:
+        """Forget the vectors of a space and their length: the model answers others now. Gives it as it is."""
+        ...
+
     def indexed_files(self, generation: Generation) -> dict[tuple[Source, str], IndexedFile]:
         """What a generation knows of every file."""
         ...
@@ -258,8 +270,20 @@ class Store(Protocol):
         """How many chunks have no vector in this space yet."""
         ...
 
-    def known_vectors(self, space: Space, digests: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Vectors that any space of the same identity holds for these texts."""
+    def waiting(
+        self, generation: Generation, space: Space | None, *, after: int, limit: int
+    ) -> list[WaitingChunk]:
+        """The next chunks of a generation without a vector in this space, by id; without a space, all."""
+        ...
+
+    def known_vectors(
+        self, identity: str, digests: Sequence[bytes], *, only: Space | None = None
+    ) -> dict[bytes, Vector]:
+        """Vectors that the spaces of this identity, or `only` one of them, hold for these texts."""
+        ...
+
+    def digests(self) -> set[bytes]:
+        """The digests of all texts that are indexed."""
         ...
 
     def put_vectors(self, space: Space, vectors: Iterable[tuple[int, Vector | NoVector]]) -> None:

@@ -18,15 +18,16 @@ from ..embed.base import Embedder
 from ..embed.cache import EmbeddingCache
 from ..errors import Interrupted, StoreBusy
 from ..events import Observer
-from ..values import Building, SyncReport, TreeScan, Value
+from ..values import Building, Fallback, SyncReport, TreeScan, Value
 from ..workspace import Workspace, is_readable, scan_tree
-from .identity import layout_identity, space_identity
+from .identity import layout_identity
 from .plan import SyncPlan, plan_sync
-from .store import Store
+from .store import Space, Store
 
 if TYPE_CHECKING:
     from ..embed.batch.fill import BatchFill
     from .changeover import Changeover
+    from .pause import Pause
 
 LAST_PASS = "last_pass"  # noqa: S105 - not a password
 """The note that holds the time of the last pass that wrote something."""
@@ -72,27 +73,33 @@ class Synchronizer:
         observer: Observer,
         clock: Clock,
         standing_in: Embedder | None = None,
+        substitute: Embedder | None = None,
         batches: Callable[[], BatchFill | None] = lambda: None,
     ) -> None:
         """`embedder` None leaves vectors alone: keyword search needs none.
 
-        `standing_in` is a fast model that answers until the vectors of `embedder` are made. `batches` gives
-        what takes on batch jobs in a pass, where the model has them.
+        `standing_in` is a fast model that answers until the vectors of `embedder` are made, `substitute` the
+        one that takes over when it fails. `batches` gives what takes batch jobs of `embedder` on in a pass.
         """
         self._workspace = workspace
         self._store = store
-        self._embedder = embedder
         self._cache = cache
-        self._chunking = chunking.within(embedder)
+        self._chunking = chunking.within(embedder).within(substitute)
         self._observer = observer
         self._clock = clock
-        self._batches = batches
         self._changeover: Changeover | None = None
-        if embedder is not None and standing_in is not None:
+        if embedder is not None:
             from .changeover import Changeover
 
             self._changeover = Changeover(
-                store, wanted=embedder, standing_in=standing_in, cache=cache, observer=observer
+                store,
+                wanted=embedder,
+                standing_in=standing_in,
+                substitute=substitute,
+                cache=cache,
+                observer=observer,
+                clock=clock,
+                batches=batches,
             )
 
     def pending(self) -> tuple[TreeScan, SyncPlan]:
@@ -104,8 +111,16 @@ class Synchronizer:
         return scan, plan_sync(scan, indexed, force=outdated, is_readable=is_readable)
 
     def building(self) -> Building | None:
-        """How far the vectors of the configured model are, while another model stands in for it."""
+        """How far the vectors of the configured model are; None when they answer and none is missing."""
         return self._changeover.building() if self._changeover else None
+
+    def fallback(self, space: Space | None) -> Fallback | None:
+        """Why the substitute's vectors answer, where the space is its own."""
+        return self._changeover.fallback(space) if self._changeover else None
+
+    def pause(self) -> Pause | None:
+        """Until when the configured provider is left alone."""
+        return self._changeover.pause() if self._changeover else None
 
     def run(self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False) -> SyncReport:
         """Bring the index up to date with the tree.
@@ -137,7 +152,7 @@ class Synchronizer:
                 report = replace(report, complete=False, busy=True, warning=str(busy))
         if report.warning and not report.busy:
             self._observer.warning(report.warning)
-        building = self.building() if brief else None
+        building = self.building() if brief and not self.pause() else None
         left = building.total - building.done if building else 0
         return replace(report, left=left, seconds=perf_counter() - started)
 
@@ -146,12 +161,10 @@ class Synchronizer:
 
         update = IndexUpdate(
             self._store,
-            embedder=self._embedder,
             cache=self._cache,
             chunking=self._chunking,
             observer=self._observer,
             changeover=self._changeover,
-            batches=self._batches(),
         )
         try:
             report = update.run(scan, reason, force=force, brief=brief)
@@ -173,12 +186,8 @@ class Synchronizer:
         generation = self._store.current_generation()
         if generation is None or not generation.complete:
             return False
-        if self._embedder is None:
-            return True
         space = self._store.current_space()
-        if self._changeover is not None:
-            return not self._changeover.is_due(generation, space, brief=brief)
-        return bool(space and space.complete and space.identity == space_identity(self._embedder.identity))
+        return self._changeover is None or not self._changeover.is_due(generation, space, brief=brief)
 
     def _has_leftovers(self) -> bool:
         return self._store.has_leftovers(keep=self._changeover.kept if self._changeover else ())

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..embed.base import Embedder
-from ..embed.batch.fill import BatchFill
 from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
 from ..events import Observer
 from ..values import Source, SyncReport, TreeScan
 from ..workspace import is_readable
-from .changeover import Changeover
-from .fill import FillCount, SpaceFill
-from .identity import space_identity
+from .changeover import Changeover, Filled
+from .fill import FillCount
 from .plan import SyncPlan, plan_sync
 from .reader import FILES_NAMED, NoteReader
-from .store import FileChange, Generation, IndexedFile, RemoveFile, ReplaceFile, Space, Store
+from .store import FileChange, Generation, IndexedFile, RemoveFile, ReplaceFile, Store
 from .sync import VANISHED, Chunking
 
 _CHUNKS_A_TRANSACTION = 512
@@ -38,23 +35,18 @@ class IndexUpdate:
         self,
         store: Store,
         *,
-        embedder: Embedder | None,
         cache: EmbeddingCache,
         chunking: Chunking,
         observer: Observer,
-        changeover: Changeover | None = None,
-        batches: BatchFill | None = None,
+        changeover: Changeover | None,
     ) -> None:
-        """`changeover` is there when another model stands in until the vectors of `embedder` are made."""
+        """`changeover` makes the vectors; None leaves them alone."""
         self._store = store
-        self._embedder = embedder
         self._cache = cache
         self._chunking = chunking
         self._observer = observer
         self._changeover = changeover
-        self._batches = batches
         self._warnings: list[str] = []
-        self._from_batches = 0
 
     def run(self, scan: TreeScan, reason: str, *, force: bool, brief: bool = False) -> SyncReport:
         """Make the index say what the tree says; gives what was done.
@@ -66,7 +58,8 @@ class IndexUpdate:
         plan = plan_sync(scan, indexed, is_readable=is_readable)
         removed = self._remove(generation, plan)
         reader = self._read(generation, plan, indexed)
-        fill = self._embed(generation, trusting=not force, brief=brief)
+        filled = self._embed(generation, force=force, brief=brief)
+        fill, pause = filled.count, self._changeover and self._changeover.pause()
         return SyncReport(
             reason,
             indexed=reader.indexed,
@@ -78,10 +71,12 @@ class IndexUpdate:
             embedded=fill.embedded,
             from_cache=fill.from_cache,
             without_vector=fill.without_vector,
+            from_batches=fill.from_batches,
             files_read=reader.files_read,
             warning="; ".join(self._warnings) or None,
-            from_batches=self._from_batches,
-            complete=not fill.failure and not fill.left,
+            complete=not filled.failure,
+            fallback=filled.fallback,
+            retry_at=pause.until.isoformat(timespec="seconds") if pause else None,
             changed=(*reader.named, *(gone.path for gone in removed))[:FILES_NAMED],
         )
 
@@ -123,48 +118,23 @@ class IndexUpdate:
             self._observer.progress("index", total, total)
         return reader
 
-    def _embed(self, generation: Generation, *, trusting: bool, brief: bool) -> FillCount:
+    def _embed(self, generation: Generation, *, force: bool, brief: bool) -> Filled:
         """Give every chunk its vector, then let what is complete answer queries.
 
-        `trusting` takes vectors over from the index itself.
+        `force` takes none over from the index itself, and asks a provider that is to be left alone.
         """
-        if self._embedder is None:
+        if self._changeover is None:
             self._store.promote(generation, None)
-            return FillCount()
-        if self._changeover is not None:
-            fill = self._changeover.run(generation, trusting=trusting, brief=brief)
-        else:
-            fill = self._fill(generation, self._embedder, trusting=trusting, brief=brief)
-        if fill.failure:
-            self._warnings.append(fill.failure)
+            return Filled(FillCount())
+        filled = self._changeover.run(generation, trusting=not force, brief=brief, insisting=force)
+        if filled.failure:
+            self._warnings.append(filled.failure)
+        if filled.fallback:
+            self._warnings.append(
+                f"{filled.fallback.reason}; {self._changeover.substitute_name} answers instead"
+            )
         try:
-            self._cache.trim()
+            self._cache.trim(self._store.digests)
         except StoreError as error:
             self._warnings.append(str(error))
-        return fill
-
-    def _fill(self, generation: Generation, embedder: Embedder, *, trusting: bool, brief: bool) -> FillCount:
-        space = self._store.target_space(generation, space_identity(embedder.identity))
-        left = self._by_jobs(space, embedder, trusting=trusting, brief=brief)
-        fill = SpaceFill(self._store, space, embedder, self._cache, self._observer, trusting=trusting).run(
-            left=left
-        )
-        if not fill.failure and not fill.left:
-            self._store.promote(generation, space)
-        elif generation.current or self._store.current_space() is None:
-            self._store.promote(generation, None)
-        # Else the old generation, whose vectors still answer, stays until this one has its own.
-        return fill
-
-    def _by_jobs(self, space: Space, embedder: Embedder, *, trusting: bool, brief: bool) -> frozenset[bytes]:
-        """Let batch jobs do what they are there for. Gives the digests of texts that are theirs."""
-        if self._batches is None:
-            return frozenset()
-        from .by_jobs import fill_by_jobs
-
-        outcome = fill_by_jobs(
-            self._batches, self._store, space, embedder, self._cache, trusting=trusting, brief=brief
-        )
-        self._warnings += outcome.warnings
-        self._from_batches += outcome.taken
-        return outcome.left
+        return filled

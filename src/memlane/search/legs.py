@@ -9,6 +9,7 @@ from msgspec import field
 from ..embed.base import Embedder, NoVector, Vector
 from ..errors import EmbeddingError, StoreCorrupt, StoreError
 from ..index.identity import space_identity
+from ..index.lengths import note_other_length
 from ..index.store import Store
 from ..values import Filters, Value
 from .fuse import (
@@ -97,6 +98,7 @@ def vector_leg(
         if isinstance(vector, NoVector):
             return VectorLeg(absence=f"the query has no vector: {vector.reason}")
         if space.dimensions and len(vector) != 4 * space.dimensions:
+            note_other_length(store, space)
             return VectorLeg(
                 failure=f"{embedder.id} ({embedder.model}) answers {len(vector) // 4} dimensions, the index"
                 f" has {space.dimensions}; memlane index makes new vectors"

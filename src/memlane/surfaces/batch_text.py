@@ -26,8 +26,7 @@ def batches_text(agent: str, report: BatchReport) -> str:
     parts += [f"{report.resent} texts to be sent directly"] if report.resent else []
     news = report.collected or report.resent
     first = f"{agent}: {', '.join(parts)}{' (memlane index puts them in place)' if news else ''}"
-    rows = [*map(job_text, report.jobs), *(f"warning: {warning}" for warning in report.warnings)]
-    return "\n".join([first, *(f"  {with_visible_controls(row)}" for row in rows)])
+    return "\n".join([first, *(f"  {with_visible_controls(job_text(job))}" for job in report.jobs)])
 
 
 def _age(seconds: int) -> str:

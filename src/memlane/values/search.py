@@ -108,7 +108,8 @@ class Why(Value, frozen=True):
 class Fallback(Value, frozen=True):
     """Which provider or backend was wanted, and why another one answered."""
 
-    origin: str
+    origin: str = field(name="from")
+    """The one that was wanted."""
     reason: str
 
 

@@ -46,6 +46,10 @@ class SyncReport(Value, frozen=True):
     """Paths of the files that were indexed or removed, the first few of them."""
     from_batches: int = 0
     """Vectors that batch jobs have made and this pass has taken over."""
+    fallback: Fallback | None = None
+    """Set when the configured fallback's vectors answer."""
+    retry_at: str | None = None
+    """ISO time from which on a provider that failed is asked again; nothing is sent to it before."""
 
 
 class Progress(Value, frozen=True):
@@ -135,8 +139,11 @@ class Status(Value, frozen=True):
     missing_roots: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     fallback: Fallback | None = None
+    """Which provider was wanted, while another one answers."""
     building: Building | None = None
     """Set while the vectors of the configured model are not all there."""
+    retry_at: str | None = None
+    """ISO time from which on a provider that failed is asked for vectors again."""
     complete: bool = True
     """A whole pass has gone into the index, and every chunk was asked for a vector of this model."""
     extra_paths: tuple[str, ...] = ()

@@ -138,7 +138,7 @@ def test_waiting_ends_at_the_deadline_and_nothing_is_sent_twice(site: Site, stat
     assert 60 <= site.time.passed < 63
     assert len(outcome.left) == 10
     assert not site.api.paid
-    assert "10 texts are in batch jobs that go on" in outcome.warnings[-1]
+    assert outcome.outlook.startswith("10 texts are left to batch jobs that go on (")
     site.time.passed += timedelta(hours=50).total_seconds()
     outcome = site.run(TEN)
     assert outcome.left == frozenset()

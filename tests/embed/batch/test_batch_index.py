@@ -55,7 +55,7 @@ def test_without_waiting_a_later_pass_takes_over(opened: Open, api: OpenAiApi) -
     report = first.sync("command")
     assert not report.complete
     assert report.warning is not None
-    assert report.warning.startswith("20 texts are in batch jobs that go on (batch_1: ")
+    assert report.warning.startswith("20 texts are left to batch jobs that go on (batch_1: ")
     found = first.search(SearchRequest("topic7", 3, 0.0), Filters())
     assert found.hits[0].path == "memory/7.md"
     (job,) = first.status().batches

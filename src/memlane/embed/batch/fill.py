@@ -51,7 +51,10 @@ class BatchOutcome(Value, frozen=True):
     """Vectors that jobs have put into the cache."""
     resent: int = 0
     """Texts of ended jobs that have no vector: they are to be sent directly."""
+    outlook: str = ""
+    """What is said of the texts that are left; empty where there are none."""
     warnings: tuple[str, ...] = ()
+    """What went wrong; the observer has been told."""
 
 
 class _Group(Value, frozen=True):
@@ -127,8 +130,6 @@ class BatchFill:
         left = self._claimed()
         if not waiting and not self._off:
             left.update(digest for group in groups for digest in group.digests)
-        if self._live:
-            self._warn(self._outlook())
         return self._outcome(left)
 
     @property
@@ -137,7 +138,8 @@ class BatchFill:
 
     def _outcome(self, left: set[bytes]) -> BatchOutcome:
         made = self._collector
-        return BatchOutcome(frozenset(left), made.taken, made.without_vector, tuple(self._warnings))
+        outlook = self._outlook(len(left)) if left else ""
+        return BatchOutcome(frozenset(left), made.taken, made.without_vector, outlook, tuple(self._warnings))
 
     def _take_up(self, *, rested: timedelta) -> None:
         """Go on with what earlier passes began. Jobs looked at less than `rested` ago are left alone."""
@@ -274,14 +276,14 @@ class BatchFill:
         """The texts that running jobs hold."""
         return set().union(*(self._ledger.digests(job) for job in self._live.values()))
 
-    def _outlook(self) -> str:
-        texts = sum(job.texts for job in self._live.values())
+    def _outlook(self, texts: int) -> str:
         states = ", ".join(f"{job.remote or job.id}: {job.state or job.stage}" for job in self._live.values())
         return (
-            f"{texts} texts are in batch jobs that go on ({states}); a later pass takes over what they make,"
-            " and memlane index --batch-status looks at them"
+            f"{texts} texts are left to batch jobs that go on ({states}); a later pass takes over what they"
+            " make, and memlane index --batch-status looks at them"
         )
 
     def _warn(self, message: str) -> None:
         if message not in self._warnings:
             self._warnings.append(message)
+            self._observer.warning(message)
