@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -287,11 +288,7 @@ class Memory:
         return replace(status, upkeep=self._freshness.upkeep())
 
     def evaluate(
-        self,
-        questions: Sequence[Question],
-        *,
-        low_confidence: float | None = None,
-        sync: bool = True,
+        self, questions: Sequence[Question], *, low_confidence: float | None = None, sync: bool = True
     ) -> Evaluation:
         """How well the memory answers questions whose answers are known, and why it misses what it misses.
 
@@ -315,23 +312,16 @@ class Memory:
         if sync:
             report = self.sync(reason="evaluation")
             trouble = "" if report.complete else report.warning or "another process is indexing"
-        found = evaluate(
-            self,
-            questions,
-            low_confidence=low_confidence,
-            progress=lambda done, total: self._observer.progress("ask", done, total),
-        )
+        progress = partial(self._observer.progress, "ask")
+        found = evaluate(self, questions, low_confidence=low_confidence, progress=progress)
         return replace(found, warnings=(trouble, *found.warnings)) if trouble else found
 
     def batches(self) -> BatchReport:
-        """Look at the batch jobs of the provider now, and take over the vectors of those that have ended.
+        """Look at the provider's batch jobs now, and take over what has ended; `status` tells without asking.
 
-        `status` tells of them without asking. Raises UsageError when memory search is switched off,
-        WorkspaceError when the workspace is missing, StoreError when the index cannot be used.
+        Raises WorkspaceError when the workspace is missing, StoreError when the index cannot be used.
         """
-        if not self.settings.enabled:
-            raise UsageError(f"Memory search disabled. {self.settings.disabled_reason}".strip())
-        return self._backend.batches()
+        return self._backend.batches() if self.settings.enabled else BatchReport()
 
     def doctor(self, *, fix: bool = False) -> DoctorReport:
         """What keeps memory from doing all it should, and what to do about each finding.

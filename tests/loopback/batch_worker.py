@@ -1,5 +1,6 @@
-"""A process that indexes through batch jobs: `python tests/loopback/batch_worker.py NOTES INDEX BASE KIND`.
+"""A process that indexes through batch jobs.
 
+`python -m tests.loopback.batch_worker NOTES INDEX BASE KIND TEXTS`; TEXTS is how many a job may hold.
 What is not in a job is embedded directly by an embedder that asks the same server.
 """
 
@@ -16,6 +17,8 @@ from tests.loopback.batch_api import KEY
 from memlane.backends.builtin import BuiltinBackend, IndexSettings
 from memlane.clock import SystemClock
 from memlane.embed.base import CheckedEmbedder, Input, NoVector, Vector, pack, texts_of
+from memlane.embed.batch.gemini import GeminiBatches
+from memlane.embed.batch.openai import OpenAiBatches
 from memlane.embed.batch.settings import BatchSettings
 from memlane.embed.endpoint import Endpoint
 from memlane.embed.select import Choice
@@ -67,14 +70,18 @@ def backend(
     )
 
 
-def main(notes: str, index: str, base: str, kind: str) -> None:
+def main(notes: str, index: str, base: str, kind: str, texts: str) -> None:
+    for protocol in (OpenAiBatches, GeminiBatches):
+        protocol.max_requests = int(texts)
     settings = BatchSettings(enabled=True, concurrency=2, poll_seconds=0.0, worth_a_job=5)
     endpoint = Endpoint(kind, kind, base, "small", key=KEY)
     observer = RecordingObserver()
     opened = backend(Path(notes), Path(index), endpoint, settings, observer)
     report = opened.sync("command")
+    counts = opened.status().statistics
     opened.close()
-    sys.stdout.write(json.dumps({"complete": report.complete, "warnings": observer.warnings}) + "\n")
+    seen = {"complete": report.complete, "warnings": observer.warnings}
+    sys.stdout.write(json.dumps({**seen, "chunks": counts.chunks, "vectors": counts.vectors}) + "\n")
 
 
 if __name__ == "__main__":

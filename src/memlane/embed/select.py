@@ -25,10 +25,10 @@ class Choice(Value, frozen=True):
     """A fast one that answers until the vectors of `embedder` are made."""
     substitute: CheckedEmbedder | None = None
     """The configured fallback: takes over, in a vector space of its own, when `embedder` fails for good."""
-    endpoint: Endpoint | None = None
-    """Where `embedder` is reached; None for one in this process."""
     fallback: Fallback | None = None
     """Set when `embedder` is the configured fallback, because the wanted provider cannot be used at all."""
+    endpoint: Endpoint | None = None
+    """Where `embedder` is reached; None for one in this process."""
 
 
 def choose_provider(wanted: str, model: str | None = None) -> Choice:

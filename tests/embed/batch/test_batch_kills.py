@@ -17,7 +17,7 @@ WORKER = "tests.loopback.batch_worker"
 
 
 def start(notes: Path, index: Path, base: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", WORKER, str(notes), str(index), base, "openai"]
+    command = [sys.executable, "-m", WORKER, str(notes), str(index), base, "openai", "100"]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -49,7 +49,7 @@ def test_a_kill_at_a_step_costs_nothing_twice(tmp_path: Path, step: str, heard: 
         workers.append(start(notes, tmp_path / "main.sqlite", base))
         out, err = workers[1].communicate(timeout=60)
     assert workers[1].returncode == 0, err.decode()
-    assert json.loads(out) == {"complete": True, "warnings": []}
+    assert json.loads(out) == {"complete": True, "warnings": [], "chunks": 20, "vectors": 20}
     assert len(api.paid) == 20
     assert max(api.paid.values()) == 1
     assert sum(api.direct.values()) == 1
