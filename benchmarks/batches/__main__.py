@@ -1,6 +1,6 @@
 """`python -m benchmarks.batches [--chunks 10000] [--kills 12]`: does every chunk get its vector, paid once?
 
-For each of the three interfaces a process indexes through batch jobs of 2,500 texts, of which one in a hundred
+For each of the three interfaces a process indexes through batch jobs of 2,500 texts, of which one in 100
 is refused. It is killed with SIGKILL at calls chosen at random, when they are done and before it has heard of
 it, and started again. Prints one JSON document; exits with 1 when a vector is missing or was paid twice.
 """

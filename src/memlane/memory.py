@@ -317,10 +317,7 @@ class Memory:
         return replace(found, warnings=(trouble, *found.warnings)) if trouble else found
 
     def batches(self) -> BatchReport:
-        """Look at the provider's batch jobs now, and take over what has ended; `status` tells without asking.
-
-        Raises WorkspaceError when the workspace is missing, StoreError when the index cannot be used.
-        """
+        """Look at the provider's batch jobs now, and take over what has ended. Raises as `status` does."""
         return self._backend.batches() if self.settings.enabled else BatchReport()
 
     def doctor(self, *, fix: bool = False) -> DoctorReport:
