@@ -1,66 +1,67 @@
-"""Batch calls over HTTP. The client is imported with the first call."""
+"""Batch calls over the client of remote providers: what may pass is tried again, what costs is sent once."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from tempfile import TemporaryFile
+from typing import TypeVar
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from ..endpoint import Endpoint
+from ..remote.client import Answer, CallFailed, Client
 from .base import Call, Refused, Unclear
 
-if TYPE_CHECKING:
-    import httpx2
-
 _Answer = TypeVar("_Answer")
-_CONNECT_SECONDS = 10.0
 _READ_SECONDS = 120.0
-"""For an answer to begin, or to go on: an upload is looked through before it is answered."""
+"""An upload is looked through before it is answered."""
 _ATTEMPTS = 5
 _RETRY_SECONDS = 120.0
 _LONGEST_PAUSE = 60.0
 _MOST_REDIRECTS = 3
-_TOO_MANY = 429
-_MAY_PASS = frozenset({408, 425, _TOO_MANY})
+_MAY_PASS = frozenset({408, 425, 429})
 _SERVER_FAILS = 500
+_MOST_BYTES = 8_000_000_000
+"""50,000 vectors of 3,072 numbers, written out as text, take 3 GB."""
+_PIECE = 1 << 20
 _SAID = 300
 """So many characters of a refusal are repeated."""
 
 
 class HttpWire:
-    """Sends calls to one endpoint, with its key. Thread-safe; nothing is opened before the first call."""
+    """Sends calls to one endpoint, with its key. Nothing is opened before the first call."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._client: httpx2.Client | None = None
+        self._headers = _headers(endpoint)
+        self._client: Client | None = None
 
     def answer(self, call: Call, *, once: bool = False) -> bytes:
         """The body of the answer. What may pass is tried again for two minutes, unless `once`.
 
         Raises Refused and Unclear.
         """
-
-        def ask() -> bytes:
-            with self._sent(call) as response:
-                return response.read()
-
-        return ask() if once else _persistently(ask)
+        return self._ask(call) if once else _persistently(lambda: self._ask(call))
 
     def parts(self, call: Call) -> Iterator[bytes]:
-        """The body of a long answer as it comes in. A refusal to begin is tried again as in `answer`."""
+        """The body of a long answer. Of one that breaks off, what has come is given before Unclear."""
+        with TemporaryFile() as file:
 
-        def begin() -> tuple[Any, httpx2.Response]:
-            manager = self._sent(call)
-            return manager, manager.__enter__()
+            def fetch() -> None:
+                file.seek(0)
+                file.truncate()
+                self._ask(call, file.write)
 
-        manager, response = _persistently(begin)
-        try:
-            with _translated(self._endpoint):
-                yield from response.iter_bytes()
-        finally:
-            manager.__exit__(None, None, None)
+            broken: Unclear | None = None
+            try:
+                _persistently(fetch)
+            except Unclear as error:
+                broken = error
+            file.seek(0)
+            while piece := file.read(_PIECE):
+                yield piece
+            if broken is not None:
+                raise broken
 
     def close(self) -> None:
         """Let go of connections."""
@@ -68,70 +69,90 @@ class HttpWire:
         if client is not None:
             client.close()
 
-    @contextmanager
-    def _sent(self, call: Call) -> Iterator[httpx2.Response]:
-        """The answer to a call, its body not yet read. Raises Refused and Unclear."""
-        import httpx2
-
-        if self._client is None:
-            timeout = httpx2.Timeout(_READ_SECONDS, connect=_CONNECT_SECONDS)
-            self._client = httpx2.Client(timeout=timeout, follow_redirects=False)
-        url, headers = address(self._endpoint, call), self._headers(call)
-        with _translated(self._endpoint):
-            for _ in range(_MOST_REDIRECTS + 1):
-                with self._client.stream(call.method, url, content=call.body, headers=headers) as response:
-                    target = response.headers.get("location") if call.method == "GET" else None
-                    if not (response.is_redirect and target):
-                        self._check(response)
-                        yield response
-                        return
-                    moved = str(response.url.join(target))
-                    if _origin(moved) != _origin(url):
-                        headers = {}  # a key is for its own server alone
-                    url = moved
-            raise Unclear("too many redirects")
-
-    def _headers(self, call: Call) -> dict[str, str]:
-        key = self._endpoint.key
+    def _ask(self, call: Call, sink: Callable[[bytes], object] | None = None) -> bytes:
+        """The body of the answer to one call, or nothing where it goes to `sink`."""
+        client = self._connected()
+        address = upload_address(self._endpoint.base_url, call.path) if call.upload else call.path
         headers = {"content-type": call.content_type} if call.content_type else {}
-        if key and self._endpoint.kind == "gemini":
-            headers["x-goog-api-key"] = str(key)
-        elif key:
-            headers["authorization"] = f"Bearer {key}"
-        return headers | {name.lower(): value for name, value in self._endpoint.headers.items()}
+        answer = self._sent(client, call, address, headers, sink)
+        for _ in range(_MOST_REDIRECTS):
+            target = answer.headers.get("location") if call.method == "GET" else None
+            if answer.status // 100 != 3 or not target:
+                break
+            answer = self._elsewhere(call, urljoin(client.url(address), target), sink)
+        self._check(answer)
+        return answer.body
 
-    def _check(self, response: httpx2.Response) -> None:
+    def _elsewhere(self, call: Call, address: str, sink: Callable[[bytes], object] | None) -> Answer:
+        """A file that lies elsewhere. The key is for its own server alone."""
+        parts = urlsplit(address)
+        origin = urlunsplit((parts.scheme, parts.netloc, "", "", ""))
+        mine = urlsplit(self._endpoint.base_url)
+        at_home = (parts.scheme, parts.netloc) == (mine.scheme, mine.netloc)
+        client = self._connected() if at_home else Client(origin, secrets=(parts.query,))
+        try:
+            return self._sent(client, call, address, {}, sink)
+        finally:
+            if not at_home:
+                client.close()
+
+    def _sent(
+        self,
+        client: Client,
+        call: Call,
+        address: str,
+        headers: Mapping[str, str],
+        sink: Callable[[bytes], object] | None,
+    ) -> Answer:
+        try:
+            return client.request(
+                call.method,
+                address,
+                query=None if "://" in address and not call.upload else call.query,
+                content=call.body,
+                headers=headers,
+                read_seconds=_READ_SECONDS,
+                max_bytes=_MOST_BYTES,
+                sink=sink,
+            )
+        except CallFailed as error:
+            if error.trouble == "unusable":
+                raise Refused(f"{self._endpoint.provider}: {error}", status=0, hint=error.hint) from error
+            raise Unclear(f"{self._endpoint.provider}: {error}", hint=error.hint) from error
+
+    def _connected(self) -> Client:
+        if self._client is None:
+            secrets = (str(self._endpoint.key or ""), *self._endpoint.headers.values())
+            self._client = Client(self._endpoint.base_url, headers=self._headers, secrets=secrets)
+        return self._client
+
+    def _check(self, answer: Answer) -> None:
         """Raise for an answer that is none."""
-        status = response.status_code
-        if response.is_success:
+        if answer.ok:
             return
-        said = _words(response.read())
-        message = without_secrets(f"{self._endpoint.provider} answered {status}: {said}", self._endpoint)
-        if status >= _SERVER_FAILS:
+        said = self._connected().hide(_words(answer.body))
+        message = f"{self._endpoint.provider} answered {answer.status}: {said}"
+        if answer.status >= _SERVER_FAILS:
             raise Unclear(message)
-        refused = Refused(message, status=status)
-        refused.retry_after = _seconds(response.headers.get("retry-after"))
+        refused = Refused(message, status=answer.status)
+        refused.retry_after = _seconds(answer.headers.get("retry-after"))
         raise refused
 
 
-def address(endpoint: Endpoint, call: Call) -> str:
-    """Where a call goes. The query of the base address stays; uploads have a path of their own."""
-    base = urlsplit(endpoint.base_url)
-    path = base.path.rstrip("/")
-    if call.upload:
-        above, _, version = path.rpartition("/")
-        path = f"{above}/upload/{version}"
-    query = urlencode([*parse_qsl(base.query, keep_blank_values=True), *call.query.items()])
-    return urlunsplit((base.scheme, base.netloc, path + call.path, query, ""))
+def upload_address(base_url: str, path: str) -> str:
+    """Where files are handed in to Gemini: `/upload` before the version, the last part of its path."""
+    parts = urlsplit(base_url)
+    above, _, version = parts.path.rstrip("/").rpartition("/")
+    return urlunsplit((parts.scheme, parts.netloc, f"{above}/upload/{version}{path}", parts.query, ""))
 
 
-def without_secrets(message: str, endpoint: Endpoint) -> str:
-    """The message without key, secret headers and query of the endpoint, whoever has put them there."""
-    secrets = [str(endpoint.key or ""), urlsplit(endpoint.base_url).query, *endpoint.headers.values()]
-    for secret in secrets:
-        if secret:
-            message = message.replace(secret, "…")
-    return message
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    if endpoint.key and endpoint.kind == "gemini":
+        headers["x-goog-api-key"] = str(endpoint.key)
+    elif endpoint.key:
+        headers["authorization"] = f"Bearer {endpoint.key}"
+    return headers | {name.lower(): value for name, value in endpoint.headers.items()}
 
 
 def _persistently(work: Callable[[], _Answer]) -> _Answer:
@@ -154,23 +175,6 @@ def _pause_after(error: Exception) -> bool | float:
         return False
     asked = error.retry_after
     return True if asked is None else asked if asked <= _LONGEST_PAUSE else False
-
-
-@contextmanager
-def _translated(endpoint: Endpoint) -> Iterator[None]:
-    """The client's exceptions as ours. After none of them is it known whether the call was carried out."""
-    import httpx2
-
-    try:
-        yield
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-        said = without_secrets(str(error), endpoint) or type(error).__name__
-        raise Unclear(f"{endpoint.provider} cannot be reached or broke off: {said}") from error
-
-
-def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.netloc
 
 
 def _seconds(value: str | None) -> float | None:
