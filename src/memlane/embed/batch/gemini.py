@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 from ..base import pack
 from ..endpoint import Endpoint
@@ -23,6 +24,8 @@ PHASES: Mapping[str, Phase] = {
     "CANCELLED": "ended",
     "FAILED": "failed",
 }
+_SECOND_GENERATION, _DOCUMENT = "gemini-embedding-2", "title: none | text: "
+"""Models that are told by words before a text what it is, and not by a task type."""
 _FILE_TYPE = "application/jsonl"
 _PAGE = "100"
 
@@ -40,11 +43,12 @@ class GeminiBatches:
 
     def line(self, key: str, text: str) -> bytes:
         """A request as the interface for single texts takes it, under its key."""
-        request: dict[str, Any] = {
-            "model": f"models/{self._endpoint.model}",
-            "content": {"parts": [{"text": text}]},
-            "taskType": "RETRIEVAL_DOCUMENT",
-        }
+        model = self._endpoint.model
+        second = model.startswith(_SECOND_GENERATION)
+        content = {"parts": [{"text": f"{_DOCUMENT}{text}" if second else text}]}
+        request: dict[str, Any] = {"model": f"models/{model}", "content": content}
+        if not second:
+            request["taskType"] = "RETRIEVAL_DOCUMENT"
         if self._endpoint.dimensions is not None:
             request["outputDimensionality"] = self._endpoint.dimensions
         return json_line({"key": key, "request": request})
@@ -68,7 +72,7 @@ class GeminiBatches:
     def create(self, own: str, file: str) -> Call:
         """A batch over the file, with our id as the name that is shown."""
         job = {"batch": {"displayName": own, "inputConfig": {"fileName": file}}}
-        path = f"/models/{self._endpoint.model}:asyncBatchEmbedContent"
+        path = f"/models/{quote(self._endpoint.model, safe='-._')}:asyncBatchEmbedContent"
         return Call("POST", path, body=json_line(job), content_type="application/json")
 
     def look(self, remote: str) -> Call:
