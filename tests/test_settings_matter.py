@@ -157,9 +157,23 @@ def test_the_cache_settings_matter(tree: Path, tmp_path: Path) -> None:
     kept = observed(tree, tmp_path / "one", {}, entries, embedder=HashEmbedder())
     none = observed(tree, tmp_path / "two", nested("cache.enabled", False), entries, embedder=HashEmbedder())
     few = observed(tree, tmp_path / "three", nested("cache.maxEntries", 5), entries, embedder=HashEmbedder())
-    assert (none, few) == (0, 5)
+    small = observed(
+        tree, tmp_path / "four", nested("cache.maxBytes", 3770), entries, embedder=HashEmbedder()
+    )
+    assert (none, few, small) == (0, 5, 10)
     assert isinstance(kept, int)
     assert kept > 60
+
+
+def test_a_price_is_told_by_the_plan(tree: Path, tmp_path: Path) -> None:
+    def cost(memory: Memory) -> object:
+        return memory.plan().cost
+
+    assert observed(tree, tmp_path / "one", {}, cost) is None
+    price = nested("remote.pricePerMillionTokens", 20)
+    told = observed(tree, tmp_path / "two", price, cost, embedder=HashEmbedder())
+    assert isinstance(told, float)
+    assert 0 < told < 1
 
 
 def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: Path) -> None:
@@ -178,6 +192,9 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
         "query.hybrid.temporalDecay.halfLifeDays",
         "cache.enabled",
         "cache.maxEntries",
+        "cache.maxBytes",
+        "fallback",  # index/test_fallback
+        "remote.pricePerMillionTokens",
         "sync.watch",  # these three: test_background
         "sync.watchDebounceMs",
         "sync.intervalMinutes",
@@ -190,7 +207,6 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
         "experimental.",
         "sources",
         "store.driver",
-        "fallback",
     )
     later += ("outputDimensionality", "inputType", "queryInputType", "documentInputType")
     unseen = keys - set(VISIBLE) - elsewhere

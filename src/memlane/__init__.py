@@ -45,7 +45,18 @@ if TYPE_CHECKING:
         WorkspaceError,
     )
     from .memory import Memory
-    from .values import Excerpt, Hit, Pass, SearchResult, SessionContext, Status, SyncReport, Upkeep, Written
+    from .values import (
+        Excerpt,
+        Hit,
+        IndexPlan,
+        Pass,
+        SearchResult,
+        SessionContext,
+        Status,
+        SyncReport,
+        Upkeep,
+        Written,
+    )
 
 _HOMES = {
     "Memory": "memory",
@@ -72,6 +83,7 @@ _HOMES = {
         (
             "Excerpt",
             "Hit",
+            "IndexPlan",
             "Pass",
             "SearchResult",
             "SessionContext",
@@ -92,6 +104,7 @@ __all__ = [
     "Excerpt",
     "Finding",
     "Hit",
+    "IndexPlan",
     "Interrupted",
     "MemlaneError",
     "Memory",

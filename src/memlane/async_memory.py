@@ -9,7 +9,17 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from .memory import Memory
-from .values import BatchReport, Excerpt, Pass, SearchResult, SessionContext, Status, SyncReport, Written
+from .values import (
+    BatchReport,
+    Excerpt,
+    IndexPlan,
+    Pass,
+    SearchResult,
+    SessionContext,
+    Status,
+    SyncReport,
+    Written,
+)
 
 if TYPE_CHECKING:
     from .doctor import DoctorReport
@@ -67,6 +77,10 @@ class AsyncMemory:
     async def sync(self, **options: Any) -> SyncReport:  # noqa: ANN401
         """See `Memory.sync`."""
         return await self._in_thread(self._memory.sync, **options)
+
+    async def plan(self, *, force: bool = False) -> IndexPlan:
+        """See `Memory.plan`."""
+        return await self._in_thread(self._memory.plan, force=force)
 
     async def start(self, listener: Callable[[Pass], None] | None = None, **options: Any) -> None:  # noqa: ANN401
         """See `Memory.start`."""

@@ -22,16 +22,16 @@ from .values import (
     BatchReport,
     Excerpt,
     Filters,
+    IndexPlan,
     Pass,
     SearchResult,
     SessionContext,
     Source,
     Status,
     SyncReport,
-    Why,
     Written,
 )
-from .wiring import read_configuration
+from .wiring import disabled_result, read_configuration
 from .workspace import ExtraPath, Workspace
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Memory:
         if since and until and since > until:
             raise UsageError(f"since ({since}) is later than until ({until})")
         if not self.settings.enabled:
-            return self._disabled()
+            return disabled_result(self.settings)
         asker = session_from_key(session, agent=self.agent)
         outlook = self._freshness.outlook(blank=not query.strip(), sync=sync)
         citations = self.settings.memory.citations
@@ -272,6 +272,10 @@ class Memory:
         closed meanwhile.
         """
         return self._freshness.sync(reason, force=force, wait=wait)
+
+    def plan(self, *, force: bool = False) -> IndexPlan:
+        """What `sync` would do now, with an estimate of its cost. Writes nothing, sends nothing."""
+        return self._backend.plan(force=force)
 
     def start(self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None) -> None:
         """Begin to keep the index fresh in the background, now rather than at the first search.
@@ -392,7 +396,3 @@ class Memory:
         from .wiring import reranker_choice
 
         return reranker_choice(self.settings, self._reranker)
-
-    def _disabled(self) -> SearchResult:
-        why = Why("disabled", f"Memory search disabled. {self.settings.disabled_reason}".strip())
-        return SearchResult((), "none", None, "keyword", why=why)

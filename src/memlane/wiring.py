@@ -11,6 +11,7 @@ from .clock import Clock
 from .config import AgentSettings, Configuration, load_config
 from .errors import UsageError
 from .events import Observer
+from .values import SearchResult, Why
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -59,6 +60,12 @@ def builtin_backend(
         observer=observer,
         clock=clock,
     )
+
+
+def disabled_result(settings: AgentSettings) -> SearchResult:
+    """The answer to a search where memory search is switched off."""
+    why = Why("disabled", f"Memory search disabled. {settings.disabled_reason}".strip())
+    return SearchResult((), "none", None, "keyword", why=why)
 
 
 def reranker_choice(settings: AgentSettings, passed: Reranker | None) -> Callable[[], Reranker] | None:

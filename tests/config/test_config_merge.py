@@ -213,7 +213,10 @@ def test_memory_search_in_the_wrong_place_is_an_error(machine, document: object,
         ({"extra_paths": []}, 'extra_paths is not known and ignored; did you mean "extraPaths"?'),
         ({"minScore": 0.1}, 'minScore is not known and ignored; did you mean "query.minScore"?'),
         ({"query": {"mmr": {}}}, 'query.mmr is not known and ignored; did you mean "hybrid.mmr"?'),
-        ({"cache": {"zzz": 1}}, "cache.zzz is not known and ignored; known here: enabled, maxEntries"),
+        (
+            {"cache": {"zzz": 1}},
+            "cache.zzz is not known and ignored; known here: enabled, maxEntries, maxBytes",
+        ),
         (
             {"extraPaths": [{"path": "/a", "evergren": True}]},
             'extraPaths[0].evergren is not known and ignored; did you mean "evergreen"?',

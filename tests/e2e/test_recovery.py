@@ -178,14 +178,15 @@ class Growing(HashEmbedder):
         return {"provider": "growing"}
 
 
-def test_vectors_of_another_length_never_share_a_space(write: Write, open_memory: Open) -> None:
+def test_vectors_of_another_length_take_the_place_of_the_old_ones(write: Write, open_memory: Open) -> None:
     write("memory/a.md", "green tea\n")
     open_memory(embedder=Growing(4), cache={"enabled": False}).sync()
     write("memory/b.md", "black coffee\n")
     memory = open_memory(embedder=Growing(6), cache={"enabled": False})
     assert memory.sync().indexed == 1
     statistics = memory.status().statistics
-    assert (statistics.vectors, statistics.without_vector) == (1, 1)
+    assert (statistics.vectors, statistics.without_vector) == (2, 0)
+    assert memory.status().dimensions == 6
 
 
 def test_meaning_alone_falls_back_to_words_where_it_cannot_answer(write: Write, open_memory: Open) -> None:

@@ -50,6 +50,63 @@ def test_the_least_recently_used_go_first(cache: SqliteCache) -> None:
     assert set(cache.get(SPACE, [b"a", b"b", b"c", b"d"])) == {b"a", b"c", b"d"}
 
 
+def test_texts_that_are_no_longer_in_use_go_before_the_least_recently_used(cache: SqliteCache) -> None:
+    for key in (b"a", b"b", b"c", b"d", b"e"):
+        cache.put(SPACE, [(key, ONE)])
+    cache.trim(lambda: {b"a", b"b", b"d"})
+    assert set(cache.get(SPACE, [b"a", b"b", b"c", b"d", b"e"])) == {b"a", b"b", b"d"}
+    cache.put(OTHER, [(b"a", ONE)])
+    cache.trim(lambda: {b"a", b"b", b"d"})
+    # What another model made of a text in use is in use: going back to it costs nothing.
+    assert (set(cache.get(SPACE, [b"a", b"b", b"d"])), set(cache.get(OTHER, [b"a"]))) == (
+        {b"b", b"d"},
+        {b"a"},
+    )
+
+
+def test_nobody_is_asked_what_is_in_use_while_all_fits(cache: SqliteCache) -> None:
+    def fail() -> set[bytes]:
+        raise AssertionError("asked")
+
+    cache.put(SPACE, [(b"a", ONE)])
+    cache.trim(fail)
+
+
+def test_the_bytes_are_limited_too_and_the_file_becomes_smaller(tmp_path: Path) -> None:
+    cache = SqliteCache(tmp_path / "large.sqlite", max_entries=20_000, max_bytes=2_000_000)
+    vector = pack([0.5] * 1536)
+    keys = [index.to_bytes(16, "big") for index in range(1000)]
+    for start in range(0, 1000, 100):
+        cache.put(SPACE, [(key, vector) for key in keys[start : start + 100]])
+    cache.trim(set)
+    entries, size = cache.size()
+    assert 270 < entries < 310
+    assert set(cache.get(SPACE, keys)) == set(keys[-entries:])
+    assert size < 2_500_000
+    cache.trim(set)
+    assert cache.size()[0] == entries
+    cache.close()
+
+
+def test_a_look_is_no_use(cache: SqliteCache) -> None:
+    for key in (b"a", b"b", b"c"):
+        cache.put(SPACE, [(key, ONE)])
+    assert cache.known(SPACE, [b"a", b"x"]) == {b"a"}
+    assert cache.known(OTHER, [b"a"]) == set()
+    cache.put(SPACE, [(b"d", ONE)])
+    cache.trim(set)
+    assert cache.known(SPACE, [b"a", b"b", b"c", b"d"]) == {b"b", b"c", b"d"}
+
+
+def test_vectors_of_another_length_are_forgotten(cache: SqliteCache) -> None:
+    cache.put(SPACE, [(b"a", ONE), (b"b", pack([1.0, 0.0, 0.0]))])
+    cache.put(OTHER, [(b"a", ONE)])
+    cache.forget_others(SPACE, 3)
+    assert set(cache.get(SPACE, [b"a", b"b"])) == {b"b"}
+    assert set(cache.get(OTHER, [b"a"])) == {b"a"}
+    assert cache.size()[0] == 2
+
+
 def test_it_survives_closing(cache: SqliteCache) -> None:
     cache.put(SPACE, [(b"a", ONE)])
     cache.close()

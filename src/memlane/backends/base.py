@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..search.settings import SearchRequest
-from ..values import BatchReport, Filters, Readiness, SearchResult, Status, SyncReport
+from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport
 
 
 class Backend(Protocol):
@@ -22,6 +22,10 @@ class Backend(Protocol):
 
         `brief` leaves to a later pass what takes minutes, as long as something answers without it.
         """
+        ...
+
+    def plan(self, *, force: bool = False) -> IndexPlan:
+        """What `sync` would do now. Writes nothing and asks no provider."""
         ...
 
     def readiness(self) -> Readiness:

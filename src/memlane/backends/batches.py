@@ -9,7 +9,6 @@ from ..clock import Clock
 from ..disk import writer_lock
 from ..embed.batch.connect import batch_service, has_batches
 from ..embed.batch.ledger import Ledger
-from ..embed.batch.settings import BatchSettings
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
 from ..errors import StoreBusy
@@ -19,27 +18,26 @@ from ..values import BatchJob, BatchReport
 
 if TYPE_CHECKING:
     from ..embed.batch.fill import BatchFill
+    from .builtin import IndexSettings
 
 
 class Batches:
-    """The jobs of the configured model, and those of others that are remembered."""
+    """The jobs of the configured model and those of others, remembered beside the index in `<name>.batches`."""
 
     def __init__(
         self,
-        folder: Path,
-        settings: BatchSettings,
+        index: IndexSettings,
         choice: Choice,
         cache: EmbeddingCache,
-        *,
         observer: Observer,
         clock: Clock,
     ) -> None:
-        self._settings = settings
+        self._settings = index.batch
         self._choice = choice
         self._cache = cache
         self._observer = observer
         self._clock = clock
-        self._ledger = Ledger(folder)
+        self._ledger = Ledger(index.store_path.with_name(f"{index.store_path.stem}.batches"))
 
     def jobs(self) -> tuple[BatchJob, ...]:
         """The jobs that go on, as they were at the last look. Reads some small files."""

@@ -21,7 +21,7 @@ from ..embed.base import CheckedEmbedder
 from ..embed.batch.settings import BatchSettings
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
-from ..errors import MemlaneError, StoreCorrupt, StoreError
+from ..errors import StoreCorrupt
 from ..events import Observer
 from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.identity import space_identity
@@ -33,9 +33,10 @@ from ..rerank.base import Reranker
 from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
-from ..values import BatchReport, Filters, Readiness, SearchResult, Status, SyncReport, Value
+from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace, scan_tree
 from .batches import Batches
+from .damage import damage_behind, inode_at
 
 _Answer = TypeVar("_Answer")
 DOCTOR = "doctor"
@@ -60,13 +61,13 @@ class IndexSettings(Value, frozen=True):
     cache_entries: int = 50_000
     batch: BatchSettings = field(default_factory=BatchSettings)
     cache_bytes: int = 1_000_000_000
+    price_per_million_tokens: float | None = None
 
     @classmethod
     def of(cls, settings: AgentSettings) -> IndexSettings:
         """As an agent's settings say."""
         search = settings.memory_search
         extension = search.store.vector.extension_path
-        batch = search.remote.batch
         return cls(
             agent=settings.agent_id,
             store_path=settings.store_path,
@@ -75,25 +76,15 @@ class IndexSettings(Value, frozen=True):
             chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
             cache_enabled=search.cache.enabled,
             cache_entries=search.cache.max_entries,
-            batch=BatchSettings(
-                batch.enabled,
-                batch.wait,
-                batch.concurrency,
-                batch.poll_interval_ms / 1000,
-                batch.timeout_minutes * 60.0,
-            ),
+            batch=BatchSettings.of(search.remote.batch),
             cache_bytes=search.cache.max_bytes,
+            price_per_million_tokens=search.remote.price_per_million_tokens,
         )
 
     @property
     def cache_path(self) -> Path:
         """The embedding cache beside the index: `<name>.embeddings.sqlite`."""
         return self.store_path.with_name(f"{self.store_path.stem}.embeddings.sqlite")
-
-    @property
-    def batch_folder(self) -> Path:
-        """Where batch jobs are remembered, beside the index: `<name>.batches`."""
-        return self.store_path.with_name(f"{self.store_path.stem}.batches")
 
 
 class BuiltinBackend:
@@ -191,6 +182,23 @@ class BuiltinBackend:
 
         return self._recovering(pass_over)
 
+    def plan(self, *, force: bool = False) -> IndexPlan:
+        """What a pass would do now. Writes nothing, also no index where there is none; asks no provider."""
+        from ..index.forecast import Forecast
+
+        store = self._store() if self._settings.store_path.exists() else None
+        pause = self._synchronizer(store).pause() if store else None
+        plan = Forecast(
+            store,
+            embedder=self._embedder,
+            standing_in=self._choice.standing_in,
+            substitute=self._choice.substitute,
+            cache=self._cache,
+            chunking=self._settings.chunking,
+            price=self._settings.price_per_million_tokens,
+        ).run(scan_tree(self._workspace), force=force)
+        return plan if pause is None or force else replace(plan, retry_at=pause.retry_at)
+
     def readiness(self) -> Readiness:
         """How much of the notes the index can answer from."""
 
@@ -278,14 +286,7 @@ class BuiltinBackend:
 
     @property
     def _batches(self) -> Batches:
-        return Batches(
-            self._settings.batch_folder,
-            self._settings.batch,
-            self._choice,
-            self._cache,
-            observer=self._observer,
-            clock=self._clock,
-        )
+        return Batches(self._settings, self._choice, self._cache, self._observer, self._clock)
 
     def _synchronizer(self, store: SqliteStore) -> Synchronizer:
         return Synchronizer(
@@ -320,7 +321,7 @@ class BuiltinBackend:
                     raise
                 self._replace_damaged(damage, store)
             except Exception as error:
-                found = None if attempt == _REPAIRS else _damage_behind(error, store)
+                found = None if attempt == _REPAIRS else damage_behind(error, store)
                 if found is None:
                     raise
                 self._replace_damaged(found, store)
@@ -339,7 +340,7 @@ class BuiltinBackend:
                 failing.close()
                 self._opened = None
             with writer_lock(damage.path, timeout=30.0):
-                if not damage.inode or _inode(damage.path) != damage.inode:
+                if not damage.inode or inode_at(damage.path) != damage.inode:
                     return
                 aside = move_aside(damage.path)
                 self._store()
@@ -378,25 +379,3 @@ class BuiltinBackend:
             vector_extension=self._settings.vector_extension,
             extension_path=self._settings.extension_path,
         )
-
-
-def _damage_behind(error: Exception, store: SqliteStore | None) -> StoreCorrupt | None:
-    """The damage that may have caused a failure which says nothing of it; None when the index is whole."""
-    explained = isinstance(error, MemlaneError) and type(error) is not StoreError
-    if explained or store is None or store.read_only:
-        return None
-    try:
-        store.verify()
-    except StoreCorrupt as damage:
-        return damage
-    except StoreError:
-        return None
-    return None
-
-
-def _inode(path: Path) -> int:
-    """Which file stands at a path; 0 for none."""
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0

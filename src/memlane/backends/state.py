@@ -120,7 +120,7 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
         fallback=choice.fallback or observed.synchronizer.fallback(space),
         building=questions.ask("counting vectors", observed.synchronizer.building, None),
         batches=questions.ask("reading the batch jobs", observed.batches.jobs, ()),
-        retry_at=pause.until.isoformat(timespec="seconds") if pause else None,
+        retry_at=pause.retry_at if pause else None,
     )
 
 

@@ -32,10 +32,6 @@ PENDING = (
         'embedding through "{0.provider}"', "search is by keyword only",
     ),
     Pending(
-        "memorySearch.fallback", lambda search, _: search.fallback != "none",
-        'falling back to "{0.fallback}"', "search is by keyword when the provider fails",
-    ),
-    Pending(
         "memorySearch.multimodal.enabled", lambda search, _: search.multimodal.enabled,
         "indexing of images and audio", "only Markdown is indexed",
     ),

@@ -157,9 +157,10 @@ class SpaceFill:
         only = None if self._trusting else self._space
         found = self._store.known_vectors(self._space.identity, digests, only=only)
         found |= self._remembered([digest for digest in digests if digest not in found])
-        length = self._dimensions or (dimensions_of(next(iter(found.values()))) if found else None)
         vectors: dict[bytes, Vector | NoVector] = {
-            digest: vector for digest, vector in found.items() if dimensions_of(vector) == length
+            digest: vector
+            for digest, vector in found.items()
+            if not isinstance(self._fitting(vector), NoVector)
         }
         self.count.from_cache += sum(chunk.digest in vectors for chunk in page)
         vectors.update({digest: self._refused[digest] for digest in digests if digest in self._refused})
@@ -192,19 +193,16 @@ class SpaceFill:
         while self._back:
             landed = self._back[0]
             anew = self._fit_length(landed.made) or anew
-            self._remember(landed.made)
+            made = {digest: self._fitting(vector) for digest, vector in landed.made.items()}
+            self._remember(made)
             self._put(
-                [
-                    (chunk, vector)
-                    for digest, vector in landed.made.items()
-                    for chunk in self._chunks.get(digest, ())
-                ]
+                [(chunk, vector) for digest, vector in made.items() for chunk in self._chunks.get(digest, ())]
             )
-            self.count.embedded += len(landed.made)
+            self.count.embedded += len(made)
             for digest in landed.asked:
                 self._chunks.pop(digest, None)
             self._refused.update(
-                {digest: vector for digest, vector in landed.made.items() if isinstance(vector, NoVector)}
+                {digest: vector for digest, vector in made.items() if isinstance(vector, NoVector)}
             )
             self._back.popleft()
             if isinstance(landed.error, EmbeddingError):
@@ -226,6 +224,16 @@ class SpaceFill:
         self._begin_anew(length)
         return True
 
+    def _fitting(self, vector: Vector | NoVector) -> Vector | NoVector:
+        """The vector, or why there is none where it is not as long as the others."""
+        if isinstance(vector, NoVector):
+            return vector
+        length = dimensions_of(vector)
+        self._dimensions = self._dimensions or length
+        if length == self._dimensions:
+            return vector
+        return NoVector(f"the vector has {length} dimensions, the others {self._dimensions}")
+
     def _begin_anew(self, length: int) -> None:
         """Forget the vectors of the space, and those of another length that the cache holds."""
         self.count.left = 0
@@ -240,9 +248,6 @@ class SpaceFill:
 
     def _put(self, vectors: list[tuple[int, Vector | NoVector]]) -> None:
         self._store.put_vectors(self._space, vectors)
-        if self._dimensions is None:
-            sound = (vector for _, vector in vectors if not isinstance(vector, NoVector))
-            self._dimensions = next(map(dimensions_of, sound), None)
         self._done += len(vectors)
         self.count.without_vector += sum(isinstance(vector, NoVector) for _, vector in vectors)
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from ..clock import Clock
 from ..embed.base import Embedder
@@ -29,6 +30,11 @@ class Pause(Value, frozen=True):
     failures: int = 1
     """In a row."""
 
+    @property
+    def retry_at(self) -> str:
+        """ISO time."""
+        return self.until.isoformat(timespec="seconds")
+
     def __str__(self) -> str:
         return f"{self.reason} (tried again from {self.until:%Y-%m-%d %H:%M %Z} on)"
 
@@ -48,7 +54,8 @@ class Pauses:
         """The last failure since the provider worked, over or not."""
         with suppress(msgspec.MsgspecError):
             pause = msgspec.json.decode(self._store.note(_NOTE) or "", type=Pause)
-            return pause if pause.identity == self._identity else None
+            if pause.identity == self._identity:
+                return replace(pause, until=pause.until.astimezone(self._clock.now().tzinfo))
         return None
 
     def in_force(self) -> Pause | None:

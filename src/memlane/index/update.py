@@ -76,7 +76,7 @@ class IndexUpdate:
             warning="; ".join(self._warnings) or None,
             complete=not filled.failure,
             fallback=filled.fallback,
-            retry_at=pause.until.isoformat(timespec="seconds") if pause else None,
+            retry_at=pause.retry_at if pause else None,
             changed=(*reader.named, *(gone.path for gone in removed))[:FILES_NAMED],
         )
 

@@ -24,7 +24,7 @@ from .notes import (
     embedding_text,
 )
 from .search import Building, Explanation, Fallback, Filters, Hit, Mode, SearchResult, SearchTotals, Why
-from .upkeep import Outlook, Pass, Progress, Readiness, Status, StoreStatistics, SyncReport, Upkeep
+from .upkeep import IndexPlan, Outlook, Pass, Progress, Readiness, Status, StoreStatistics, SyncReport, Upkeep
 
 __all__ = [
     "BatchJob",
@@ -40,6 +40,7 @@ __all__ = [
     "FileFailure",
     "Filters",
     "Hit",
+    "IndexPlan",
     "Mode",
     "Outlook",
     "Pass",

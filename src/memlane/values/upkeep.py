@@ -52,6 +52,39 @@ class SyncReport(Value, frozen=True):
     """ISO time from which on a provider that failed is asked again; nothing is sent to it before."""
 
 
+class IndexPlan(Value, frozen=True):
+    """What a pass would do. Counts are chunks unless they say otherwise."""
+
+    provider: str
+    model: str | None
+    files_to_read: int
+    files_to_remove: int
+    unchanged: int
+    """Files."""
+    failed: tuple[FileFailure, ...]
+    """Files that cannot be indexed."""
+    chunks: int
+    """Chunks that would be written."""
+    from_index: int
+    """Chunks whose vector the index holds already."""
+    from_cache: int
+    """Chunks whose vector the embedding cache holds."""
+    without_vector: int
+    """Chunks that are too long for the model."""
+    texts: int
+    """Texts to be embedded by the provider; equal ones count once."""
+    tokens: int
+    """What these texts hold, estimated."""
+    requests: int
+    """In how many calls."""
+    cost: float | None
+    """By `remote.pricePerMillionTokens`; None where no price is configured."""
+    meanwhile: str
+    """What a search can do until the vectors are there."""
+    retry_at: str | None = None
+    """ISO time before which the provider would not be asked."""
+
+
 class Progress(Value, frozen=True):
     """How far the work at hand is."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ...config.schema import Batch
 from ...values import Value
 
 WORTH_A_JOB = 1_000
-"""Fewer texts are embedded directly: that takes a minute or two, a job up to a day."""
+"""Fewer texts are embedded directly: that is a handful of calls, and a job may take hours."""
 
 
 class BatchSettings(Value, frozen=True):
@@ -18,3 +19,14 @@ class BatchSettings(Value, frozen=True):
     poll_seconds: float = 2.0
     timeout_seconds: float = 3600.0
     worth_a_job: int = WORTH_A_JOB
+
+    @classmethod
+    def of(cls, batch: Batch) -> BatchSettings:
+        """As configured."""
+        return cls(
+            batch.enabled,
+            batch.wait,
+            batch.concurrency,
+            batch.poll_interval_ms / 1000,
+            batch.timeout_minutes * 60.0,
+        )

@@ -17,21 +17,26 @@ _PARTLY = 3
 
 @click.command("index")
 @click.option("--force", is_flag=True, help="Read and store every note again.")
+@click.option("--plan", is_flag=True, help="Tell what would be read and embedded; write and send nothing.")
 @click.option("--verbose", is_flag=True, help="Name what was skipped.")
 @click.option(
     "--batch-status", is_flag=True, help="Only look at the batch jobs, and take over what they have made."
 )
 @memory_options
-def index_command(place: Place, force: bool, verbose: bool, batch_status: bool) -> int:
+def index_command(place: Place, force: bool, plan: bool, verbose: bool, batch_status: bool) -> int:
     """Bring the index up to date with the notes."""
     if batch_status:
         return _for_each_agent(place, lambda agent: _batch_status(place, agent))
+    from ..planned import plan_text
     from ..render import report_text
 
     def index(agent: str) -> Answer:
         with place.open(agent) as memory:
             if not memory.settings.enabled:
                 return Answer({"disabled": True}, f"{agent}: Memory search disabled.")
+            if plan:
+                planned = memory.plan(force=force)
+                return Answer(value_json(planned), plan_text(agent, planned))
             report = memory.sync(force=force, reason="command")
         code = _PARTLY if report.failed or not report.complete else 0
         return Answer(value_json(report), report_text(agent, report, verbose=verbose), code)
