@@ -207,6 +207,23 @@ def test_who_may_not_list_jobs_waits_rather_than_paying_twice(site: Site) -> Non
     assert nothing_twice(site)
 
 
+@pytest.mark.parametrize("step", ["look", "download"])
+def test_a_job_that_cannot_be_asked_keeps_its_texts_as_long_as_it_may_have_results(
+    site: Site, step: str
+) -> None:
+    site.run(TEN, brief=True)
+    site.api.looks_needed = 0
+    site.api.faults[step].extend([403] * 300)
+    site.time.passed += timedelta(days=10).total_seconds()
+    outcome = site.run(TEN, brief=True)
+    assert (len(outcome.left), len(site.ledger.jobs())) == (10, 1)
+    assert "403" in outcome.warnings[0]
+    site.time.passed += timedelta(days=25).total_seconds()
+    outcome = site.run(TEN, brief=True)
+    assert (outcome.left, site.ledger.jobs()) == (frozenset(), [])
+    assert sum(site.api.direct.values()) == 10
+
+
 def test_an_interrupted_wait_leaves_the_job_running(site: Site) -> None:
     def end(stage, done, total):
         raise Interrupted("enough")

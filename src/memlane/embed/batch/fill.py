@@ -216,6 +216,7 @@ class BatchFill:
                 self._settle(job)
             except (Refused, Unclear) as error:
                 self._warn(f"the batch job {job.remote or job.id} cannot be looked at: {error}")
+                self._forget_after_all(job)
 
     def _settle(self, job: Job) -> None:
         """Look at a job and do what follows. Raises Refused or Unclear when its provider does not say."""
@@ -241,13 +242,20 @@ class BatchFill:
         """Take over what a job has made, and forget it."""
         found = self._collector.collect(job, state)
         if found is None:
-            return  # not all of it could be read or stored; a later look does
+            self._forget_after_all(job)  # not all of it could be read or stored; a later look may
+            return
         self._drop(job)
         if found:
             self._failures = 0
         else:
             said = f": {state.reason}" if state.reason else ""
             self._count_failure(f'the batch job {job.remote} at {job.provider} ended "{state.state}"{said}')
+
+    def _forget_after_all(self, job: Job) -> None:
+        """Give up a job of which nothing could be learned until its results are gone."""
+        if job.id in self._live and self._clock.now() - job.ends > _KEPT:
+            self._collector.give_up(job)
+            self._drop(job)
 
     def _drop(self, job: Job) -> None:
         self._live.pop(job.id, None)
