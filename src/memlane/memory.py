@@ -388,8 +388,7 @@ class Memory:
 
         if self._embedder is not None:
             return Choice(CheckedEmbedder(self._embedder), (f"{self._embedder.id}: passed in by the host",))
-        search = self.settings.memory_search
-        return choose_provider(search.provider, search.model)
+        return choose_provider(self.settings, clock=self.clock)
 
     @property
     def _choose_reranker(self) -> Callable[[], Reranker] | None:

@@ -135,8 +135,8 @@ class BuiltinBackend:
                 totals = replace(result.totals, last_sync=store.note(LAST_PASS))
                 result = replace(result, totals=totals)
             if self._choice.failure and not result.warning:
-                return replace(result, warning=self._choice.failure)
-            return result
+                result = replace(result, warning=self._choice.failure)
+            return replace(result, fallback=self._choice.fallback) if self._choice.fallback else result
 
         return self._recovering(answer)
 
@@ -251,8 +251,8 @@ class BuiltinBackend:
         with self._opening:
             if self._chosen is None:
                 self._chosen = self._choose()
-                if self._chosen.failure:
-                    self._observer.warning(self._chosen.failure)
+                for warning in filter(None, (*self._chosen.warnings, self._chosen.failure)):
+                    self._observer.warning(warning)
             return self._chosen
 
     @property

@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import TypeVar
 
 from ..clock import Clock
 from ..disk import lock_owner
-from ..embed.base import CheckedEmbedder, NoVector, Vector
+from ..embed.base import CheckedEmbedder
 from ..embed.cache import EmbeddingCache
 from ..embed.select import Choice
-from ..errors import EmbeddingError, StoreCorrupt, StoreError
 from ..index.identity import space_identity
 from ..index.sqlite import SqliteStore
 from ..index.sync import LAST_PASS, Synchronizer
-from ..patience import TookTooLong, within
-from ..values import Filters, Status, StoreStatistics, TreeScan, Value
+from ..values import Status, StoreStatistics, TreeScan, Value
 from ..workspace import Workspace, oversized_notes
 from .batches import Batches
-
-_Answer = TypeVar("_Answer")
-_Other = TypeVar("_Other")
-
-
-class Questions:
-    """Asks one thing after another. What takes too long or fails becomes a warning, and the rest is told."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self.warnings: list[str] = []
-
-    def ask(self, what: str, work: Callable[[], _Answer], otherwise: _Other) -> _Answer | _Other:
-        """What the work gives. Raises StoreCorrupt, which is mended, and what is wrong with the workspace."""
-        try:
-            return within(self._seconds, work)
-        except TookTooLong:
-            self.warnings.append(f"{what} took longer than {self._seconds:.0f} s and is left out")
-        except StoreCorrupt:
-            raise
-        except (StoreError, EmbeddingError) as error:
-            self.warnings.append(str(error))
-        return otherwise
+from .probe import Questions, probe
 
 
 class Observed(Value, frozen=True):
@@ -73,8 +47,8 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
     oversized = questions.ask("reading MEMORY.md", lambda: oversized_notes(observed.workspace), ())
     if problem := observed.batches.problem():
         questions.warnings.append(problem)
-    if deep:
-        _probe(questions, store, choice, answering)
+    probed = probe(questions, store, choice, answering) if deep else ""
+    endpoint = choice.reached(answering)
     generation, space = store.current_generation(), store.current_space()
     pause = observed.synchronizer.pause()
     if pause:
@@ -109,7 +83,7 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
         cache_bytes=size,
         skipped_links=scan.skipped_links,
         missing_roots=scan.missing_roots,
-        warnings=(*oversized, *questions.warnings),
+        warnings=(*oversized, *choice.warnings, *questions.warnings),
         complete=complete,
         extra_paths=tuple(extra.path for extra in observed.workspace.extra_paths),
         notes=len(scan.files),
@@ -118,6 +92,9 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
         read_only=store.read_only,
         writer=str(owner) if (owner := lock_owner(store.path)) else None,
         fallback=choice.fallback or observed.synchronizer.fallback(space),
+        endpoint=endpoint.host if endpoint else "",
+        key_origin=endpoint.key_origin if endpoint else "",
+        probed=probed,
         building=questions.ask("counting vectors", observed.synchronizer.building, None),
         batches=questions.ask("reading the batch jobs", observed.batches.jobs, ()),
         retry_at=pause.retry_at if pause else None,
@@ -128,40 +105,6 @@ def _with_failures(counts: StoreStatistics, scan: TreeScan) -> StoreStatistics:
     from msgspec.structs import replace
 
     return replace(counts, failed=(*counts.failed, *scan.failed))
-
-
-def _probe(
-    questions: Questions, store: SqliteStore, choice: Choice, answering: CheckedEmbedder | None
-) -> None:
-    """Use the provider, then, where its vectors answer, those."""
-    embedder = choice.embedder
-    if embedder is None:
-        questions.warnings += [choice.failure] if choice.failure else []
-        return
-    vector = questions.ask(
-        f"asking {embedder.id} for a vector", lambda: _embedded(embedder), NoVector("no answer")
-    )
-    if isinstance(vector, NoVector):
-        if vector.reason != "no answer":
-            questions.warnings.append(f"embedding failed: {vector.reason}")
-        return
-    if answering is not embedder:
-        return
-    found = questions.ask("comparing vectors", lambda: _nearest(store, vector), 1)
-    if not found and store.statistics().vectors:
-        questions.warnings.append("the stored vectors cannot be compared with those of the provider")
-
-
-def _embedded(embedder: CheckedEmbedder) -> Vector | NoVector:
-    try:
-        embedder.verify()
-        return embedder.embed_query("memory")
-    except EmbeddingError as error:
-        return NoVector(str(error))
-
-
-def _nearest(store: SqliteStore, vector: Vector) -> int:
-    return len(store.vector_candidates(vector, limit=1, filters=Filters()))
 
 
 def _seconds_since(noted: str | None, clock: Clock) -> int | None:

@@ -9,12 +9,14 @@ from typing import Any
 
 from ..errors import ConfigError
 from .agents import Agents
+from .hosts import is_secret, server_of
 from .layers import agent_holders, search_layers
 from .merge import Layer, Merger
-from .providers import ENTRY_NAMES, bundled_model, provider_kind
+from .providers import bundled_model, entry_name, provider_kind
 from .reading import MissingVariable, shorten
 from .related import Provider
-from .schema import BUILT_IN_PROVIDERS, BUNDLED_MODELS, MemorySearch
+from .remote_facts import REMOTE_FACTS
+from .schema import BUILT_IN_PROVIDERS, BUNDLED_MODELS, MOST, MemorySearch
 
 MULTIMODAL_MODELS = ("gemini-embedding-2", "gemini-embedding-2-preview")
 
@@ -31,6 +33,7 @@ def check_search(search: MemorySearch, providers: Mapping[str, Provider], merger
         raise _refusal(
             merger, "model", search.model, f"{', '.join(BUNDLED_MODELS)} with the provider bundled"
         )
+    _check_dimensions(search, providers, merger)
     if search.multimodal.enabled:
         _check_multimodal(search, providers, merger)
 
@@ -56,12 +59,21 @@ def _check_provider(key: str, name: str, providers: Mapping[str, Provider], merg
     raise _refusal(merger, key, name, f"{known}, or the id of an entry added to models.providers")
 
 
+def _check_dimensions(search: MemorySearch, providers: Mapping[str, Provider], merger: Merger) -> None:
+    facts = REMOTE_FACTS.get(provider_kind(search.provider, providers) or "")
+    if facts is None or facts.takes_dimensions(search.output_dimensionality):
+        return
+    least, most = facts.dimensions or (1, MOST)
+    allowed = f"from {least} to {most} with the provider {search.provider}"
+    raise _refusal(merger, "outputDimensionality", search.output_dimensionality, allowed)
+
+
 def _check_multimodal(search: MemorySearch, providers: Mapping[str, Provider], merger: Merger) -> None:
     if provider_kind(search.provider, providers) != "gemini":
         allowed = f'true only with provider "gemini"; it is "{search.provider}"'
         raise _refusal(merger, "multimodal.enabled", True, allowed)
     model = search.model or ""
-    for prefix in {"gemini", ENTRY_NAMES["gemini"], search.provider}:
+    for prefix in {"gemini", entry_name("gemini"), search.provider}:
         model = model.removeprefix(f"{prefix}/")
     if model not in MULTIMODAL_MODELS:
         allowed = f"true only with model {' or '.join(MULTIMODAL_MODELS)}; it is {model or 'not set'}"
@@ -127,7 +139,7 @@ def check_key_stays_home(search: MemorySearch, layers: Sequence[Layer], merger: 
         address = merger.reader.substituted(shared.get("baseUrl") or "", "remote.baseUrl")
     except MissingVariable:
         address = ""  # nothing else needs it here
-    if inherited and _host(search.remote.base_url) != _host(address):
+    if inherited and server_of(search.remote.base_url) != server_of(address):
         raise _refusal(
             merger,
             "remote.baseUrl",
@@ -149,16 +161,3 @@ def _over(stronger: dict[str, Any], weaker: dict[str, Any]) -> dict[str, Any]:
     """Two `remote` groups in one; headers of both are sent."""
     headers = {**weaker.get("headers", {}), **stronger.get("headers", {})}
     return {**weaker, **stronger, "headers": headers}
-
-
-def is_secret(header: str) -> bool:
-    """Whether a header's name says that its value lets somebody in."""
-    words = ("auth", "key", "token", "secret", "cookie", "password", "credential", "session", "signature")
-    return any(word in header.lower() for word in words)
-
-
-def _host(url: str | None) -> tuple[str, str | None, int | None]:
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(url or "")
-    return parts.scheme.lower(), parts.hostname, parts.port

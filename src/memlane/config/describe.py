@@ -47,7 +47,7 @@ def _leaves(section: Section, path: str) -> Iterator[tuple[str, object]]:
 
 def _plain(value: object, name: str = "") -> object:
     """A value as JSON has it, without what lets somebody in."""
-    from .checks import is_secret
+    from .hosts import is_secret
 
     if isinstance(value, Secret):
         return HIDDEN if not name or is_secret(name) else str(value)

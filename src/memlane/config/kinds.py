@@ -209,10 +209,11 @@ def _added(weaker: tuple[ExtraPath, ...], stronger: tuple[ExtraPath, ...]) -> tu
     return weaker + stronger
 
 
-def _laid_over(weaker: dict[str, Secret], stronger: dict[str, Secret]) -> dict[str, Secret]:
-    """Header names are the same in any case."""
+def laid_over(weaker: Mapping[str, str], stronger: Mapping[str, str]) -> dict[str, str]:
+    """Headers of both, the stronger ones where they have the same name, in whatever case."""
     replaced = {name.lower() for name in stronger}
-    return {name: value for name, value in weaker.items() if name.lower() not in replaced} | stronger
+    kept = {name: value for name, value in weaker.items() if name.lower() not in replaced}
+    return {**kept, **stronger}
 
 
 def _rooted(entry: ExtraPath | QmdPath, place: Place, steps: Sequence[int | str]) -> str:
@@ -236,7 +237,7 @@ KINDS: Mapping[str, Kind] = {
     "text": Kind(_text, "a string"),
     "name": Kind(_name, "a name"),
     "secret": Kind(_secret, "a string"),
-    "headers": Kind(_headers, "an object of strings", join=_laid_over),
+    "headers": Kind(_headers, "an object of strings", join=laid_over),
     "url": Kind(_url, "an address that starts with http:// or https://"),
     "path": Kind(_path, "a path"),
     "model": Kind(_model, "a path, or hf:organisation/repository/file"),

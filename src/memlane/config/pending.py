@@ -28,10 +28,6 @@ PENDING = (
         "the postgres store", 'use "sqlite"', refused=True,
     ),
     Pending(
-        "memorySearch.provider", lambda search, _: search.provider not in {"auto", "bundled", "none"},
-        'embedding through "{0.provider}"', "search is by keyword only",
-    ),
-    Pending(
         "memorySearch.multimodal.enabled", lambda search, _: search.multimodal.enabled,
         "indexing of images and audio", "only Markdown is indexed",
     ),

@@ -12,13 +12,11 @@ from ..errors import ConfigError
 from .merge import Layer, Merger
 from .reading import keys_of
 from .related import Provider
-from .schema import BUILT_IN_PROVIDERS, BUNDLED_MODELS, REMOTE_PROVIDERS, STATIC, MemorySearch
-
-ENTRY_NAMES = {"gemini": "google"}
-"""Providers whose entry may have another name than the provider."""
+from .remote_facts import REMOTE_FACTS
+from .schema import BUILT_IN_PROVIDERS, BUNDLED_MODELS, STATIC, MemorySearch
 
 _INTERFACES = {
-    **{name: name for name in REMOTE_PROVIDERS},
+    **{name: name for name in REMOTE_FACTS},
     "openai-completions": "openai-compatible",
     "openai-responses": "openai-compatible",
     "google-generative-ai": "gemini",
@@ -41,6 +39,12 @@ def provider_kind(name: str, providers: Mapping[str, Provider]) -> str | None:
     return _INTERFACES.get(entry.api)
 
 
+def entry_name(provider: str) -> str:
+    """The name of a provider's entry in `models.providers`: another one than its own for some."""
+    facts = REMOTE_FACTS.get(provider)
+    return facts.entry if facts else provider
+
+
 def bundled_model(model: str | None) -> str | None:
     """The bundled model that a `memorySearch.model` names, with or without the provider's prefix."""
     return BUNDLED_MODELS.get((model or STATIC).removeprefix("bundled/"))
@@ -52,8 +56,8 @@ def read_providers(models: Layer | None, search: MemorySearch, merger: Merger) -
         return {}
     group = merger.below(models, "providers")
     named = {search.provider, search.fallback}
-    named |= {ENTRY_NAMES.get(name, name) for name in named}
-    automatic = {ENTRY_NAMES.get(name, name) for name in REMOTE_PROVIDERS} if "auto" in named else set()
+    named |= {entry_name(name) for name in named}
+    automatic = {entry_name(name) for name in REMOTE_FACTS} if "auto" in named else set()
     found = {}
     for name in group.values:
         if name in named:

@@ -11,6 +11,8 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct, field
 
+from .remote_facts import REMOTE_FACTS
+
 MOST = 10**12
 """No count may exceed this, so that products of two settings stay within 64 bits."""
 
@@ -28,8 +30,7 @@ Name = Annotated[str, Meta(min_length=1, extra={"kind": "name"})]
 Source = Literal["memory", "sessions"]
 Modality = Literal["image", "audio", "all"]
 
-REMOTE_PROVIDERS = ("openai", "gemini", "voyage", "mistral", "ollama", "openai-compatible")
-BUILT_IN_PROVIDERS = ("auto", "local", *REMOTE_PROVIDERS, "bundled", "none")
+BUILT_IN_PROVIDERS = ("auto", "local", *REMOTE_FACTS, "bundled", "none")
 
 STATIC, E5 = "static", "multilingual-e5-small"
 BUNDLED_MODELS = {STATIC: STATIC, E5: E5, "e5": E5}

@@ -13,7 +13,7 @@ from .agents import Agents
 from .checks import check_key_stays_home, check_search, check_store_is_file, check_store_is_own
 from .final import final_qmd, final_search
 from .layers import agent_holders, child, group_layers, search_layers
-from .locate import Located, cache_folder, is_same_folder
+from .locate import Located, Surroundings, cache_folder, is_same_folder
 from .merge import Layer, Merger
 from .origin import DEFAULT, Origin
 from .pending import note_pending
@@ -49,6 +49,8 @@ class AgentSettings(Struct, frozen=True):
     """Empty when enabled."""
     origins: Mapping[str, Origin]
     """By resolved key. What is absent has its built-in default; see `origin`."""
+    surroundings: Surroundings
+    """What the process was started with: keys may be in its environment."""
     warnings: tuple[str, ...] = ()
 
     def origin(self, key: str) -> Origin:
@@ -116,6 +118,7 @@ def resolve_agent(source: Source, agent_id: str) -> AgentSettings:
         enabled=not reason,
         disabled_reason=reason,
         origins=origins,
+        surroundings=source.reader.surroundings,
         warnings=tuple(dict.fromkeys(merger.warnings)),
     )
 

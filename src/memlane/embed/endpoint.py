@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import field
 
+from ..config.hosts import host_of
 from ..values import Value
 
 
@@ -30,3 +31,15 @@ class Endpoint(Value, frozen=True):
     """`outputDimensionality`; None takes what the model gives."""
     query_input_type: str | None = None
     document_input_type: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.provider!r}, {self.model!r}, {self.host!r})"  # addresses may hold keys, too
+
+    @property
+    def host(self) -> str:
+        """Where it is reached, for people."""
+        return host_of(self.base_url)
+
+    def __str__(self) -> str:
+        key = f"key from {self.key_origin}" if self.key_origin else "without a key"
+        return f"{self.model} at {self.host}, {key}"

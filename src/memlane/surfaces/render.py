@@ -172,7 +172,8 @@ def status_text(status: Status) -> str:
         *(("Extra path", path) for path in status.extra_paths),
         ("Index", f"{status.store_path} ({_size(counts.bytes_on_disk)})"),
         ("Backend", status.backend),
-        ("Provider", f"{status.provider}{f' ({status.model})' if status.model else ''}"),
+        ("Provider", _provider_text(status)),
+        *((("Tried", f"{status.probed}: all is well"),) if status.probed else ()),
         ("Files", (by_source or "0") + (f", {len(counts.failed)} failed" if counts.failed else "")),
         ("Chunks", f"{counts.chunks}"),
         ("Vectors", _vectors_text(status)),
@@ -194,6 +195,14 @@ def status_text(status: Status) -> str:
     notes += ["warning: the index can only be read (memlane doctor)"] if status.read_only else []
     notes += [f"warning: {warning}" for warning in status.warnings]
     return "\n".join(lines + [f"  {with_visible_controls(note)}" for note in notes])
+
+
+def _provider_text(status: Status) -> str:
+    text = f"{status.provider} ({status.model})" if status.model else status.provider
+    if status.endpoint:
+        key = f"key from {status.key_origin}" if status.key_origin else "without a key"
+        text += f" at {status.endpoint}, {key}"
+    return f"{text}, in place of {status.fallback.origin}" if status.fallback else text
 
 
 def _last_text(status: Status) -> str:

@@ -185,6 +185,12 @@ class Status(Value, frozen=True):
     """Files that count as notes now."""
     note_bytes: int = 0
     seconds_since_sync: int | None = None
+    endpoint: str = ""
+    """The host of a remote provider; empty for one in this process."""
+    key_origin: str = ""
+    """Where its key comes from, in words; never the key."""
+    probed: str = ""
+    """What trying the provider gave, where that was asked for and all is well."""
     read_only: bool = False
     """The index can be read but not written."""
     writer: str | None = None

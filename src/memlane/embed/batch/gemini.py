@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from ..base import pack
 from ..endpoint import Endpoint
+from ..remote.gemini_wire import build
 from .base import Call, JobState, Json, Phase, ResultRow
 from .lines import as_count, as_object, as_text, json_line, json_object, part, related_parts
 
@@ -24,8 +25,6 @@ PHASES: Mapping[str, Phase] = {
     "CANCELLED": "ended",
     "FAILED": "failed",
 }
-_SECOND_GENERATION, _DOCUMENT = "gemini-embedding-2", "title: none | text: "
-"""Models that are told by words before a text what it is, and not by a task type."""
 _FILE_TYPE = "application/jsonl"
 _PAGE = "100"
 
@@ -43,14 +42,7 @@ class GeminiBatches:
 
     def line(self, key: str, text: str) -> bytes:
         """A request as the interface for single texts takes it, under its key."""
-        model = self._endpoint.model
-        second = model.startswith(_SECOND_GENERATION)
-        content = {"parts": [{"text": f"{_DOCUMENT}{text}" if second else text}]}
-        request: dict[str, Any] = {"model": f"models/{model}", "content": content}
-        if not second:
-            request["taskType"] = "RETRIEVAL_DOCUMENT"
-        if self._endpoint.dimensions is not None:
-            request["outputDimensionality"] = self._endpoint.dimensions
+        (request,) = json_object(build(self._endpoint, [text], "document").body)["requests"]
         return json_line({"key": key, "request": request})
 
     def upload(self, own: str, lines: Iterable[bytes]) -> Call:

@@ -10,6 +10,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from ..endpoint import Endpoint
 from ..remote.client import Answer, CallFailed, Client
+from ..remote.dialects import DIALECTS
 from .base import Call, Refused, Unclear
 
 _Answer = TypeVar("_Answer")
@@ -33,7 +34,7 @@ class HttpWire:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._headers = _headers(endpoint)
+        self._headers = DIALECTS[endpoint.kind].headers(endpoint)
         self._client: Client | None = None
 
     def answer(self, call: Call, *, once: bool = False) -> bytes:
@@ -144,15 +145,6 @@ def upload_address(base_url: str, path: str) -> str:
     parts = urlsplit(base_url)
     above, _, version = parts.path.rstrip("/").rpartition("/")
     return urlunsplit((parts.scheme, parts.netloc, f"{above}/upload/{version}{path}", parts.query, ""))
-
-
-def _headers(endpoint: Endpoint) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    if endpoint.key and endpoint.kind == "gemini":
-        headers["x-goog-api-key"] = str(endpoint.key)
-    elif endpoint.key:
-        headers["authorization"] = f"Bearer {endpoint.key}"
-    return headers | {name.lower(): value for name, value in endpoint.headers.items()}
 
 
 def _persistently(work: Callable[[], _Answer]) -> _Answer:
