@@ -341,10 +341,6 @@ NOT_YET = "is not available yet in this version"
         ),
         ({"provider": "mine"}, f'provider: embedding through "mine" {NOT_YET}; search is by keyword only'),
         (
-            {"remote": {"batch": {"enabled": True}}},
-            f"remote.batch.enabled: embedding by batch jobs {NOT_YET}; texts are embedded directly",
-        ),
-        (
             {"experimental": {"sessionMemory": True}},
             f"experimental.sessionMemory: session memory {NOT_YET}; only notes are searched",
         ),

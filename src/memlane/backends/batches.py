@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Batches:
-    """The jobs of the configured model and those of others, remembered beside the index in `<name>.batches`."""
+    """The jobs remembered beside the index, in `<name>.batches`: of the model in use and of others."""
 
     def __init__(
         self,

@@ -73,8 +73,7 @@ class Batch(Section, frozen=True):
     enabled: Annotated[
         bool,
         Meta(
-            description="Off, because a batch job may take hours; worth it for very large backfills. With "
-            "openai, gemini and voyage, from 1,000 texts on."
+            description="Off, because a job may take hours. With openai, gemini, voyage; from 1,000 texts on."
         ),
     ] = False
     wait: Annotated[
@@ -88,10 +87,7 @@ class Batch(Section, frozen=True):
     ] = 2000
     timeout_minutes: Annotated[
         Annotated[int, Meta(ge=1, le=525_600)],
-        Meta(
-            description="When to stop waiting for a job. One that still runs keeps its texts, and a later "
-            "pass takes over what it makes."
-        ),
+        Meta(description="When to stop waiting for a job. A later pass takes over what it makes after that."),
     ] = 60
 
 

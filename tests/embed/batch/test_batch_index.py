@@ -11,6 +11,7 @@ from tests.loopback.batch_worker import backend
 
 from memlane import AsyncMemory, Memory
 from memlane.backends.builtin import BuiltinBackend
+from memlane.config.schema import Batch
 from memlane.disk import writer_lock
 from memlane.embed.batch.settings import BatchSettings
 from memlane.embed.endpoint import Endpoint
@@ -130,6 +131,12 @@ def test_a_job_in_a_line(opened: Open) -> None:
     assert f"Batch job     {job_text(job)}" in status_text(one.status())
     document = value_json(one.status())["batches"][0]
     assert (document["remoteId"], document["texts"], document["inUse"]) == ("batch_1", 20, True)
+
+
+def test_the_settings_are_the_configured_ones() -> None:
+    configured = Batch(enabled=True, wait=False, concurrency=5, poll_interval_ms=250, timeout_minutes=3)
+    assert BatchSettings.of(configured) == BatchSettings(True, False, 5, 0.25, 180.0)
+    assert BatchSettings.of(Batch()) == BatchSettings()
 
 
 async def told(memory: AsyncMemory) -> BatchReport:
