@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ..clock import Clock
 from ..disk import writer_lock
 from ..embed.batch.connect import batch_service, has_batches
-from ..embed.batch.ledger import Ledger
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
 from ..errors import StoreBusy
@@ -37,15 +36,16 @@ class Batches:
         self._cache = cache
         self._observer = observer
         self._clock = clock
-        self._ledger = Ledger(index.store_path.with_name(f"{index.store_path.stem}.batches"))
+        self._folder = index.store_path.with_name(f"{index.store_path.stem}.batches")
 
     def jobs(self) -> tuple[BatchJob, ...]:
         """The jobs that go on, as they were at the last look. Reads some small files."""
-        if not self._ledger.folder.is_dir():
+        if not self._folder.is_dir():
             return ()
+        from ..embed.batch.ledger import Ledger
         from ..embed.batch.shown import shown
 
-        return shown(self._ledger, self._clock, space=self._space)
+        return shown(Ledger(self._folder), self._clock, space=self._space)
 
     def problem(self) -> str:
         """Why there are no batch jobs although they are configured; empty where there may be some."""
@@ -68,15 +68,16 @@ class Batches:
             return None
         if isinstance(self._cache, NoCache):
             return None
-        if not self._settings.enabled and not self._ledger.folder.is_dir():
+        if not self._settings.enabled and not self._folder.is_dir():
             return None
         from ..embed.batch.fill import BatchFill
+        from ..embed.batch.ledger import Ledger
 
         return BatchFill(
             batch_service(endpoint),
             embedder,
             self._cache,
-            self._ledger,
+            Ledger(self._folder),
             self._settings,
             space=space_identity(embedder.identity),
             observer=self._observer,
@@ -89,7 +90,7 @@ class Batches:
         `index` is the file whose lock is held meanwhile, where it can be had at once: the providers are not
         asked while another process is indexing. Raises StoreError.
         """
-        fill = self.fill() if self._ledger.folder.is_dir() else None
+        fill = self.fill() if self._folder.is_dir() else None
         if fill is None:
             problem = self.problem()
             return self._warned(problem) if problem else BatchReport(self.jobs())

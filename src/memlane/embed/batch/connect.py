@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from ..endpoint import Endpoint
-from .base import BatchProtocol, BatchService
+
+if TYPE_CHECKING:
+    from .base import BatchProtocol, BatchService
 
 
 def _openai(endpoint: Endpoint) -> BatchProtocol:
@@ -40,6 +43,7 @@ def has_batches(endpoint: Endpoint | None) -> bool:
 
 def batch_service(endpoint: Endpoint) -> BatchService:
     """The batch jobs of an endpoint that has them. Asks nobody anything."""
+    from .base import BatchService
     from .wire import HttpWire
 
     return BatchService(_PROTOCOLS[endpoint.kind](endpoint), HttpWire(endpoint))
