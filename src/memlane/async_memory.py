@@ -9,7 +9,17 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from .memory import Memory
-from .values import Excerpt, IndexPlan, Pass, SearchResult, SessionContext, Status, SyncReport, Written
+from .values import (
+    BatchReport,
+    Excerpt,
+    IndexPlan,
+    Pass,
+    SearchResult,
+    SessionContext,
+    Status,
+    SyncReport,
+    Written,
+)
 
 if TYPE_CHECKING:
     from .doctor import DoctorReport
@@ -83,6 +93,10 @@ class AsyncMemory:
     async def evaluate(self, questions: Sequence[Question], **options: Any) -> Evaluation:  # noqa: ANN401
         """See `Memory.evaluate`."""
         return await self._in_thread(self._memory.evaluate, questions, **options)
+
+    async def batches(self) -> BatchReport:
+        """See `Memory.batches`."""
+        return await self._in_thread(self._memory.batches)
 
     async def doctor(self, *, fix: bool = False) -> DoctorReport:
         """See `Memory.doctor`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from os import O_CREAT, O_RDWR, close, getpid, kill
+from os import O_CREAT, O_RDWR, close, fsync, getpid, kill
 from os import open as open_descriptor
 from pathlib import Path
 from sys import platform
@@ -167,3 +167,23 @@ def wait_past(mtime_ns: int) -> None:
     left = mtime_ns + _TICK_NS - time_ns()
     if 0 < left <= _TICK_NS:
         sleep(left / 1e9)
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Put a file of the owner's alone (0600) in its place, whole or not at all, and on disk.
+
+    Raises StoreError naming the path.
+    """
+    new = path.with_name(f".{path.name}.new")
+    create_private(new)
+    try:
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            fsync(file.fileno())
+        new.replace(path)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write {path}: {error.strerror or error}",
+            hint="check the permissions and the space of that folder",
+        ) from error

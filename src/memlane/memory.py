@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -18,6 +19,7 @@ from .events import Observer, SilentObserver
 from .freshness import Freshness
 from .progress import ProgressRelay
 from .values import (
+    BatchReport,
     Excerpt,
     Filters,
     IndexPlan,
@@ -285,11 +287,7 @@ class Memory:
         return replace(status, upkeep=self._freshness.upkeep())
 
     def evaluate(
-        self,
-        questions: Sequence[Question],
-        *,
-        low_confidence: float | None = None,
-        sync: bool = True,
+        self, questions: Sequence[Question], *, low_confidence: float | None = None, sync: bool = True
     ) -> Evaluation:
         """How well the memory answers questions whose answers are known, and why it misses what it misses.
 
@@ -313,13 +311,13 @@ class Memory:
         if sync:
             report = self.sync(reason="evaluation")
             trouble = "" if report.complete else report.warning or "another process is indexing"
-        found = evaluate(
-            self,
-            questions,
-            low_confidence=low_confidence,
-            progress=lambda done, total: self._observer.progress("ask", done, total),
-        )
+        progress = partial(self._observer.progress, "ask")
+        found = evaluate(self, questions, low_confidence=low_confidence, progress=progress)
         return replace(found, warnings=(trouble, *found.warnings)) if trouble else found
+
+    def batches(self) -> BatchReport:
+        """Look at the provider's batch jobs now, and take over what has ended. Raises as `status` does."""
+        return self._backend.batches() if self.settings.enabled else BatchReport()
 
     def doctor(self, *, fix: bool = False) -> DoctorReport:
         """What keeps memory from doing all it should, and what to do about each finding.

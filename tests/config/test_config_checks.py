@@ -347,10 +347,6 @@ NOT_YET = "is not available yet in this version"
     ("search", "said"),
     [
         (
-            {"remote": {"batch": {"enabled": True}}},
-            f"remote.batch.enabled: embedding by batch jobs {NOT_YET}; texts are embedded directly",
-        ),
-        (
             {"experimental": {"sessionMemory": True}},
             f"experimental.sessionMemory: session memory {NOT_YET}; only notes are searched",
         ),

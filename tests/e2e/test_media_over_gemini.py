@@ -1,4 +1,4 @@
-"""Images and audio over the wire: the real embedder against a loopback server of Gemini's second generation."""
+"""Images and audio over the wire: the real embedder against a loopback server of Gemini's protocol."""
 
 from __future__ import annotations
 

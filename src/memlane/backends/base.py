@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..search.settings import SearchRequest
-from ..values import Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport
+from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport
 
 
 class Backend(Protocol):
@@ -34,6 +34,10 @@ class Backend(Protocol):
 
     def status(self, *, deep: bool = False) -> Status:
         """What is indexed, from where, how fresh, and by which provider. `deep` also tries the provider."""
+        ...
+
+    def batches(self) -> BatchReport:
+        """Look at the batch jobs that go on, and take over what is finished."""
         ...
 
     def close(self) -> None:

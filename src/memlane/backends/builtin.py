@@ -18,9 +18,10 @@ from ..clock import Clock
 from ..config import AgentSettings, notices
 from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder
+from ..embed.batch.settings import BatchSettings
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
-from ..errors import MemlaneError, StoreCorrupt, StoreError
+from ..errors import StoreCorrupt
 from ..events import Observer
 from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.identity import space_identity
@@ -32,8 +33,10 @@ from ..rerank.base import Reranker
 from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
-from ..values import Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport, Value
+from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace, scan_tree
+from .batches import Batches
+from .damage import damage_behind, inode_at
 
 _Answer = TypeVar("_Answer")
 DOCTOR = "doctor"
@@ -56,6 +59,7 @@ class IndexSettings(Value, frozen=True):
     chunking: Chunking = field(default_factory=Chunking)
     cache_enabled: bool = True
     cache_entries: int = 50_000
+    batch: BatchSettings = field(default_factory=BatchSettings)
     cache_bytes: int = 1_000_000_000
     price_per_million_tokens: float | None = None
     notices: tuple[str, ...] = ()
@@ -75,6 +79,7 @@ class IndexSettings(Value, frozen=True):
             cache_enabled=search.cache.enabled,
             cache_entries=search.cache.max_entries,
             notices=notices(settings),
+            batch=BatchSettings.of(search.remote.batch),
             cache_bytes=search.cache.max_bytes,
             price_per_million_tokens=search.remote.price_per_million_tokens,
         )
@@ -224,11 +229,16 @@ class BuiltinBackend:
                 self._fitting(store.current_space()),
                 self._cache,
                 self._clock,
+                self._batches,
                 self._settings.notices,
             )
             return state_of(observed, deep=deep, seconds=_PROBE_SECONDS)
 
         return self._recovering(observe)
+
+    def batches(self) -> BatchReport:
+        """Look at the batch jobs that go on, and take over what is finished."""
+        return self._recovering(lambda store: self._batches.report(store.path))
 
     def close(self) -> None:
         """Close the index and the cache, and let go of the model."""
@@ -280,6 +290,10 @@ class BuiltinBackend:
                     )
             return self._kept_embeddings
 
+    @property
+    def _batches(self) -> Batches:
+        return Batches(self._settings, self._choice, self._cache, self._observer, self._clock)
+
     def _synchronizer(self, store: SqliteStore) -> Synchronizer:
         return Synchronizer(
             self._workspace,
@@ -290,6 +304,7 @@ class BuiltinBackend:
             observer=self._observer,
             clock=self._clock,
             standing_in=self._choice.standing_in,
+            batches=self._batches.fill,
             substitute=self._choice.substitute,
         )
 
@@ -312,7 +327,7 @@ class BuiltinBackend:
                     raise
                 self._replace_damaged(damage, store)
             except Exception as error:
-                found = None if attempt == _REPAIRS else _damage_behind(error, store)
+                found = None if attempt == _REPAIRS else damage_behind(error, store)
                 if found is None:
                     raise
                 self._replace_damaged(found, store)
@@ -331,7 +346,7 @@ class BuiltinBackend:
                 failing.close()
                 self._opened = None
             with writer_lock(damage.path, timeout=30.0):
-                if not damage.inode or _inode(damage.path) != damage.inode:
+                if not damage.inode or inode_at(damage.path) != damage.inode:
                     return
                 aside = move_aside(damage.path)
                 self._store()
@@ -372,29 +387,7 @@ class BuiltinBackend:
         )
 
 
-def _damage_behind(error: Exception, store: SqliteStore | None) -> StoreCorrupt | None:
-    """The damage that may have caused a failure which says nothing of it; None when the index is whole."""
-    explained = isinstance(error, MemlaneError) and type(error) is not StoreError
-    if explained or store is None or store.read_only:
-        return None
-    try:
-        store.verify()
-    except StoreCorrupt as damage:
-        return damage
-    except StoreError:
-        return None
-    return None
-
-
 def _is_closed(choice: Choice) -> bool:
     """Whether a pass that was ended has closed one of the models."""
     models = (choice.embedder, choice.standing_in, choice.substitute)
     return any(model is not None and model.closed for model in models)
-
-
-def _inode(path: Path) -> int:
-    """Which file stands at a path; 0 for none."""
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0

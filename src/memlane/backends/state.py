@@ -16,6 +16,7 @@ from ..index.sqlite import SqliteStore
 from ..index.sync import LAST_PASS, Synchronizer
 from ..values import FileFailure, Status, StoreStatistics, TreeScan, Value
 from ..workspace import Workspace, oversized_notes
+from .batches import Batches
 from .probe import Questions, probe
 
 
@@ -31,6 +32,7 @@ class Observed(Value, frozen=True):
     """The one whose vectors answer."""
     cache: EmbeddingCache
     clock: Clock
+    batches: Batches
     notices: tuple[str, ...] = ()
 
 
@@ -46,6 +48,8 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
     counts = questions.ask("counting what is indexed", store.statistics, StoreStatistics())
     entries, size = questions.ask("looking at the embedding cache", observed.cache.size, (0, 0))
     oversized = questions.ask("reading MEMORY.md", lambda: oversized_notes(observed.workspace), ())
+    if problem := observed.batches.problem():
+        questions.warnings.append(problem)
     probed = probe(questions, store, choice, answering) if deep else ""
     endpoint = choice.reached(answering)
     generation, space = store.current_generation(), store.current_space()
@@ -98,6 +102,7 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
         key_origin=endpoint.key_origin if endpoint else "",
         probed=probed,
         building=questions.ask("counting vectors", observed.synchronizer.building, None),
+        batches=questions.ask("reading the batch jobs", observed.batches.jobs, ()),
         retry_at=pause.retry_at if pause else None,
     )
 

@@ -28,10 +28,6 @@ PENDING = (
         "the postgres store", 'use "sqlite"', refused=True,
     ),
     Pending(
-        "memorySearch.remote.batch.enabled", lambda search, _: search.remote.batch.enabled,
-        "embedding by batch jobs", "texts are embedded directly",
-    ),
-    Pending(
         "memorySearch.experimental.sessionMemory", lambda search, _: search.experimental.session_memory,
         "session memory", "only notes are searched",
     ),

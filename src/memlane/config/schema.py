@@ -75,7 +75,10 @@ class Batch(Section, frozen=True):
     """Embedding through the provider's batch jobs: cheaper and slower, for large first indexes."""
 
     enabled: Annotated[
-        bool, Meta(description="Off, because a batch job may take hours; worth it for very large backfills.")
+        bool,
+        Meta(
+            description="Off, because a job may take hours. With openai, gemini, voyage; from 1,000 texts on."
+        ),
     ] = False
     wait: Annotated[
         bool, Meta(description="Wait for the jobs to end. False leaves them running and collects them later.")
@@ -88,7 +91,7 @@ class Batch(Section, frozen=True):
     ] = 2000
     timeout_minutes: Annotated[
         Annotated[int, Meta(ge=1, le=525_600)],
-        Meta(description="When to stop waiting and embed directly instead."),
+        Meta(description="When to stop waiting for a job. A later pass takes over what it makes after that."),
     ] = 60
 
 

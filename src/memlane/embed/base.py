@@ -229,6 +229,10 @@ class CheckedEmbedder:
             )
         return self._checked(vectors)
 
+    def checked(self, vectors: Sequence[Vector | NoVector]) -> list[Vector | NoVector]:
+        """Vectors of this model that came another way, as one answer, checked."""
+        return self._checked(vectors)
+
     def verify(self) -> None:
         """Check that the provider can be used."""
         with self._translated():

@@ -8,7 +8,7 @@ stored before more is sent, so that a process that is killed loses what is on it
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import suppress
 
 from msgspec import Struct
@@ -36,6 +36,10 @@ class FillCount(Struct):
     """Texts for which the provider was asked."""
     from_cache: int = 0
     without_vector: int = 0
+    left: int = 0
+    """Chunks whose texts a batch job may yet make vectors of."""
+    from_batches: int = 0
+    """Vectors that batch jobs have put into the cache."""
     error: EmbeddingError | None = None
     """Why the provider stopped the fill; what was done before is kept."""
 
@@ -44,6 +48,8 @@ class FillCount(Struct):
             self.embedded + other.embedded,
             self.from_cache + other.from_cache,
             self.without_vector + other.without_vector,
+            self.left + other.left,
+            self.from_batches + other.from_batches,
             self.error or other.error,
         )
 
@@ -78,13 +84,16 @@ class SpaceFill:
         self._back: deque[Landed] = deque()
         """What has come back and is not stored yet."""
         self._after = self._done = self._total = 0
+        self._leaving: Set[bytes] = frozenset()
         self.count = FillCount()
 
-    def run(self, *, known_only: bool = False) -> FillCount:
+    def run(self, *, known_only: bool = False, leaving: Set[bytes] = frozenset()) -> FillCount:
         """Embed the chunks that have no vector yet. Raises StoreError, and what the observer raises.
 
-        `known_only` takes what the index and the cache hold and leaves the rest.
+        `known_only` takes what the index and the cache hold and leaves the rest. `leaving` are the digests of
+        texts that are not to be sent now.
         """
+        self._leaving = leaving
         self._total = self._store.unembedded_count(self._space)
         self._after = self._done = 0
         try:
@@ -132,7 +141,9 @@ class SpaceFill:
         self._after = page[-1].chunk
         vectors = self._known(page)
         if not known_only:
-            vectors |= self._queue([chunk for chunk in page if chunk.digest not in vectors])
+            unknown = [chunk for chunk in page if chunk.digest not in vectors]
+            vectors |= self._queue([chunk for chunk in unknown if chunk.digest not in self._leaving])
+            self.count.left += sum(chunk.digest in self._leaving for chunk in unknown)
         known = [(chunk.chunk, vectors[chunk.digest]) for chunk in page if chunk.digest in vectors]
         if known:
             self._put(known)
@@ -222,6 +233,7 @@ class SpaceFill:
 
     def _begin_anew(self, length: int) -> None:
         """Forget the vectors of the space, and those of another length that the cache holds."""
+        self.count.left = 0
         self._space = self._store.empty_space(self._space)
         self._dimensions = length
         try:

@@ -6,6 +6,7 @@ there is work, `update` does it under the writer's lock.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from .plan import SyncPlan, plan_sync
 from .store import Space, Store
 
 if TYPE_CHECKING:
+    from ..embed.batch.fill import BatchFill
     from .changeover import Changeover
     from .pause import Pause
 
@@ -72,11 +74,12 @@ class Synchronizer:
         clock: Clock,
         standing_in: Embedder | None = None,
         substitute: Embedder | None = None,
+        batches: Callable[[], BatchFill | None] = lambda: None,
     ) -> None:
         """`embedder` None leaves vectors alone: keyword search needs none.
 
         `standing_in` is a fast model that answers until the vectors of `embedder` are made, `substitute` the
-        one that takes over when it fails.
+        one that takes over when it fails. `batches` gives what takes batch jobs of `embedder` on in a pass.
         """
         self._workspace = workspace
         self._store = store
@@ -96,6 +99,7 @@ class Synchronizer:
                 cache=cache,
                 observer=observer,
                 clock=clock,
+                batches=batches,
             )
 
     def pending(self) -> tuple[TreeScan, SyncPlan]:

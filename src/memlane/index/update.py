@@ -72,6 +72,7 @@ class IndexUpdate:
             embedded=fill.embedded,
             from_cache=fill.from_cache,
             without_vector=fill.without_vector,
+            from_batches=fill.from_batches,
             files_read=reader.files_read,
             warning="; ".join(self._warnings) or None,
             complete=not filled.failure,

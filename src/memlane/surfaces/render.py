@@ -121,6 +121,7 @@ def report_text(agent: str, report: SyncReport, *, verbose: bool) -> str:
     parts += [f"{len(report.failed)} failed"] if report.failed else []
     chunks = f"{report.chunks} chunks, {report.embedded} embedded"
     chunks += f", {report.from_cache} known already" if report.from_cache else ""
+    chunks += f", {report.from_batches} by batch jobs" if report.from_batches else ""
     chunks += f", {report.without_vector} without vector" if report.without_vector else ""
     lines = [f"{agent}: {', '.join(parts)} ({chunks}) in {report.seconds:.2f} s"]
     if not report.complete:
@@ -187,11 +188,14 @@ def status_text(status: Status) -> str:
         ("Last indexed", _last_text(status)),
         ("Up to date", _freshness_text(status)),
     ]
+    from .batch_text import job_text
+
     lines = [f"{name:<13} {with_visible_controls(value)}" for name, value in rows]
     if status.building:
         lines.append(f"{'Building':<13} {_building_text(status.building, status.model)}")
     if status.fallback:
         lines.append(f"{'Fallback':<13} {_fallback_text(status.fallback, status.provider)}")
+    lines += [f"{'Batch job':<13} {with_visible_controls(job_text(job))}" for job in status.batches]
     notes = [f"being written by {status.writer}"] if status.writer else []
     notes += [f"note: {notice}" for notice in status.notices]
     notes += [f"why: {reason}" for reason in status.provider_reasons]

@@ -7,6 +7,7 @@ absolute (with `/`) for extra paths outside it. Scores are in 0..1.
 from __future__ import annotations
 
 from .base import Value
+from .batches import BatchJob, BatchReport
 from .notes import (
     Chunk,
     ContextPart,
@@ -27,6 +28,8 @@ from .search import Building, Explanation, Fallback, Filters, Hit, Mode, SearchR
 from .upkeep import IndexPlan, Outlook, Pass, Progress, Readiness, Status, StoreStatistics, SyncReport, Upkeep
 
 __all__ = [
+    "BatchJob",
+    "BatchReport",
     "Building",
     "Chunk",
     "ContextPart",

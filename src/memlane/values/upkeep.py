@@ -8,6 +8,7 @@ from msgspec import field
 
 from ..events import Stage
 from .base import Value
+from .batches import BatchJob
 from .notes import FileFailure
 from .search import Building, Fallback
 
@@ -45,6 +46,8 @@ class SyncReport(Value, frozen=True):
     """Nothing was done, because another process (or another call) is writing."""
     changed: tuple[str, ...] = ()
     """Paths of the files that were indexed or removed, the first few of them."""
+    from_batches: int = 0
+    """Vectors that batch jobs have made and this pass has taken over."""
     fallback: Fallback | None = None
     """Set when the configured fallback's vectors answer."""
     retry_at: str | None = None
@@ -206,3 +209,5 @@ class Status(Value, frozen=True):
     """Which process is writing the index now, since when."""
     upkeep: Upkeep | None = None
     """In a process that lives on: how the index is kept fresh."""
+    batches: tuple[BatchJob, ...] = ()
+    """Batch jobs that go on, as they were at the last look."""
