@@ -89,3 +89,9 @@ def test_importing_the_package_costs_next_to_nothing() -> None:
     program = "import sys, memlane; print(sorted(name for name in sys.modules if name.startswith('memlane')))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "['memlane']\n"
+
+
+def test_a_remote_provider_is_chosen_without_its_library(indexed: Path) -> None:
+    document = "{agents: {defaults: {memorySearch: {provider: 'openai', remote: {apiKey: 'k'}}}}}"
+    (indexed / "state/openclaw.json").write_text(document)
+    assert not imported(indexed, "status") & {"httpx2", "httpcore2", "stamina", "ssl"}

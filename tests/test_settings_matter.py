@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.media_embedder import MediaEmbedder
 from tests.media_files import png, wav
+from tests.loopback.embeddings_api import OpenAiService, served
 
 from memlane import Memory, SearchResult
 from memlane.clock import FixedClock
@@ -43,6 +44,7 @@ VISIBLE: dict[str, tuple[object, Observe]] = {
     "extraPaths": (["../team"], paths("windmill")),
     "provider": ("none", lambda memory: memory.search("tea").mode),
     "model": ("e5", lambda memory: memory.status().provider_reasons),
+    "local.modelPath": ("/nowhere/model.gguf", lambda memory: memory.status().provider_reasons),
     "store.path": ("{state}/elsewhere-{agentId}.sqlite", lambda memory: synced(memory).status().store_path),
     "store.vector.enabled": (False, lambda memory: synced(memory).status().vector_engine),
     "store.vector.extensionPath": ("/nowhere/vec0", lambda memory: synced(memory).status().vector_engine),
@@ -190,6 +192,58 @@ def test_which_images_and_audio_are_indexed_matters(tree: Path, tmp_path: Path) 
         assert observed(tree, state, settings, found, embedder=MediaEmbedder({})) == names
 
 
+class Lenient(OpenAiService):
+    """Takes whatever it is sent."""
+
+    def check(self, path: str, headers: Mapping[str, str], body: Any) -> None:
+        """No key is wrong."""
+
+    def texts_of(self, path: str, body: Any) -> list[str]:
+        return list(body["input"])
+
+
+# Key → a value other than the one below, for what a server is sent.
+SENT: dict[str, object] = {
+    "remote.baseUrl": "{url}/v2?api-version=1",
+    "remote.apiKey": "sk-another-one",
+    "remote.headers": {"X-Team": "gardeners"},
+    "model": "bge-large",
+    "outputDimensionality": 16,
+    "inputType": "passage",
+    "queryInputType": "question",
+    "documentInputType": "passage",
+}
+
+
+@pytest.mark.parametrize("key", SENT)
+def test_a_setting_of_a_remote_provider_changes_what_is_sent(tmp_path: Path, key: str) -> None:
+    (tmp_path / "notes/memory").mkdir(parents=True)
+    (tmp_path / "notes/memory/tea.md").write_text("green tea\n")
+    service = Lenient()
+    basis = {"provider": "openai-compatible", "model": "bge-m3", "remote": {"baseUrl": "{url}/v1"}}
+
+    def sent(memory: Memory) -> list[object]:
+        service.calls.clear()
+        memory.sync()
+        memory.search("tea", sync=False)
+        ours = ("authorization", "x-team")
+        return [
+            (call.path, [(name, call.headers.get(name)) for name in ours], call.body)
+            for call in service.calls
+        ]
+
+    with served(service) as url:
+        found = []
+        for name, changes in (("one", {}), ("two", nested(key, SENT[key]))):
+            section = {**basis, **changes}
+            section["remote"] = {**basis["remote"], **changes.get("remote", {})}  # type: ignore[dict-item]
+            settings = json.loads(json.dumps(section).replace("{url}", url))
+            found.append(observed(tmp_path / "notes", tmp_path / name, settings, sent))
+    one, two = found
+    assert len(one) == len(two) == 2  # type: ignore[arg-type]
+    assert one != two
+
+
 def test_a_price_is_told_by_the_plan(tree: Path, tmp_path: Path) -> None:
     def cost(memory: Memory) -> object:
         return memory.plan().cost
@@ -219,6 +273,7 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
         "cache.maxEntries",
         "cache.maxBytes",
         "fallback",  # index/test_fallback
+        "local.modelCacheDir",  # embed/test_select
         "remote.pricePerMillionTokens",
         "multimodal.enabled",
         "multimodal.modalities",
@@ -228,13 +283,11 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
         "sync.intervalMinutes",
     }
     later = (
-        "remote.",
-        "local.",
+        "remote.batch.",
         "sync.sessions.",
         "experimental.",
         "sources",
         "store.driver",
     )
-    later += ("outputDimensionality", "inputType", "queryInputType", "documentInputType")
-    unseen = keys - set(VISIBLE) - elsewhere
+    unseen = keys - set(VISIBLE) - set(SENT) - elsewhere
     assert {key for key in unseen if not key.startswith(later)} == set()

@@ -198,6 +198,16 @@ def test_automatic_choice_takes_no_provider_whose_model_it_is_not(tmp_path: Path
     assert f"openai: memorySearch.model is {model}, one of {owner}" in choice.reasons
 
 
+def test_automatic_choice_takes_no_header_for_a_key(tmp_path: Path) -> None:
+    remote = {"headers": {"X-Session": "abc"}}
+    choice = made(tmp_path, provider="auto", remote=remote)
+    assert choice.embedder is not None
+    assert choice.embedder.id == "bundled"
+    assert "openai: the header X-Session is no key; name the provider for that" in choice.reasons
+    named = made(tmp_path, provider="openai", remote=remote)
+    assert named.reasons[0].endswith("at api.openai.com, key from the header X-Session")
+
+
 def test_a_size_of_vectors_that_gemini_has_not_passes_it_over(tmp_path: Path) -> None:
     choice = made(tmp_path, {"GEMINI_API_KEY": "k"}, provider="auto", outputDimensionality=64)
     assert "gemini: memorySearch.outputDimensionality is 64, and it takes 128 to 3072" in choice.reasons

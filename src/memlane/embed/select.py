@@ -114,6 +114,11 @@ class _Selection:
             except ProviderUnavailable as error:
                 self._reasons.append(f"{name}: {error}")
                 continue
+            if made.endpoint is not None and made.endpoint.key is None:
+                self._reasons.append(
+                    f"{name}: {made.endpoint.key_origin} is no key; name the provider for that"
+                )
+                continue
             self._reasons.append(f"{name}: chosen: the first that can work; {made}")
             return Choice(made.embedder, (), endpoint=made.endpoint)
         return None

@@ -35,6 +35,7 @@ def check_command(place: Place) -> None:
     choice = choose_provider(
         settings, clock=SystemClock(zone_named(settings.user_timezone)), observer=SilentObserver()
     )
+    choice.close()
     warnings = [*settings.warnings, *choice.warnings, *filter(None, [choice.failure])]
     told = list(notices(settings))
     if place.as_json:
