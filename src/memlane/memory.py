@@ -176,7 +176,7 @@ class Memory:
         when the index cannot be used.
         """
         from .search.settings import SearchRequest
-        from .sessions.keys import session_from_key
+        from .transcripts.keys import session_from_key
 
         defaults = self.settings.memory_search.query
         wanted = defaults.max_results if max_results is None else max_results
@@ -215,7 +215,7 @@ class Memory:
         Raises PathRefused for anything that is not memory, UsageError for line numbers below 1,
         WorkspaceError when the file cannot be read.
         """
-        from .sessions.keys import session_from_key
+        from .transcripts.keys import session_from_key
         from .workspace import read_lines
 
         curated = session_from_key(session, agent=self.agent).private
@@ -229,7 +229,7 @@ class Memory:
         A session that is not private may not write to MEMORY.md: what stands there is shown to the owner.
         Raises UsageError for that and for an empty text, WorkspaceError when the note cannot be written.
         """
-        from .sessions.keys import session_from_key
+        from .transcripts.keys import session_from_key
         from .workspace import remember
 
         if durable and not session_from_key(session, agent=self.agent).private:
@@ -251,7 +251,7 @@ class Memory:
         Also brings the index up to date for the session, when `sync.onSessionStart` is on; a failure of
         that is a warning.
         """
-        from .sessions.keys import session_from_key
+        from .transcripts.keys import session_from_key
         from .workspace import session_context
 
         context = session_context(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memlane.errors import WorkspaceError
-from memlane.sessions.keys import session_from_key
+from memlane.transcripts.keys import session_from_key
 from memlane.values import ContextPart
 from memlane.workspace import ExtraPath, Workspace, oversized_notes, session_context
 
