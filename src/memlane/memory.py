@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
-from .clock import Clock, SystemClock, zone_named
+from .clock import Clock, SystemClock, day_start, zone_named
 from .config import AgentSettings
 from .errors import UsageError
 from .events import Observer, SilentObserver
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from .evaluate import Evaluation, Question
     from .rerank.base import Reranker
     from .tools import Tool
+    from .transcripts.gate import Access
+    from .transcripts.listing import SessionInfo
 
 _MOST_RESULTS = 4096
 """More than this is no search; the answer is limited in characters long before."""
@@ -176,6 +178,7 @@ class Memory:
         when the index cannot be used.
         """
         from .search.settings import SearchRequest
+        from .transcripts.gate import access_of
         from .transcripts.keys import session_from_key
 
         defaults = self.settings.memory_search.query
@@ -201,7 +204,17 @@ class Memory:
             explain=explain,
         )
         glob = path and path.encode("utf-8", "replace").decode("utf-8")
-        filters = Filters(source, glob, since, until, curated=asker.private)
+        access, zone = access_of(asker), self.clock.now().tzinfo
+        filters = Filters(
+            source,
+            glob,
+            since,
+            until,
+            curated=access.curated,
+            transcripts=access.transcripts,
+            since_at=day_start(since, zone) if since else None,
+            until_at=day_start(until, zone, after=1) if until else None,
+        )
         result = replace(self._backend.search(request, filters), citations=citations)
         if outlook.trouble:
             result = replace(result, warning="; ".join(filter(None, (outlook.trouble, result.warning))))
@@ -212,14 +225,20 @@ class Memory:
     ) -> Excerpt:
         """Exact lines of a note. A note that does not exist yet gives an empty excerpt.
 
-        Raises PathRefused for anything that is not memory, UsageError for line numbers below 1,
-        WorkspaceError when the file cannot be read.
+        With session memory on, `sessions/…` gives what was said in these lines of a transcript, to private
+        sessions. Raises PathRefused for anything that is not memory, UsageError for line numbers below 1,
+        WorkspaceError or SessionError when the file cannot be read.
         """
-        from .transcripts.keys import session_from_key
         from .workspace import read_lines
 
-        curated = session_from_key(session, agent=self.agent).private
-        return read_lines(self.workspace, path, start=start, lines=lines, curated=curated)
+        access = self._access(session)
+        if "sessions" in self.settings.memory_search.sources and path.startswith("sessions/"):
+            from .recollection import read_said
+
+            said = read_said(self.settings, access, path, start=start, lines=lines)
+            if said is not None:
+                return said
+        return read_lines(self.workspace, path, start=start, lines=lines, curated=access.curated)
 
     def remember(
         self, text: str, *, durable: bool = False, heading: str | None = None, session: str | None = None
@@ -229,10 +248,9 @@ class Memory:
         A session that is not private may not write to MEMORY.md: what stands there is shown to the owner.
         Raises UsageError for that and for an empty text, WorkspaceError when the note cannot be written.
         """
-        from .transcripts.keys import session_from_key
         from .workspace import remember
 
-        if durable and not session_from_key(session, agent=self.agent).private:
+        if durable and not self._access(session).curated:
             raise UsageError(
                 "MEMORY.md is written in private sessions alone",
                 hint="leave durable out: today's log is open",
@@ -254,22 +272,62 @@ class Memory:
         from .transcripts.keys import session_from_key
         from .workspace import session_context
 
+        asker = session_from_key(session, agent=self.agent)
         context = session_context(
-            self.workspace, session_from_key(session, agent=self.agent), today=self.clock.today()
+            self.workspace, asker, curated=self._access(session).curated, today=self.clock.today()
         )
         if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
             self._freshness.greet_session()
         return context
 
-    def sync(self, *, force: bool = False, reason: str = "command", wait: float = 30.0) -> SyncReport:
+    def sync(
+        self,
+        *,
+        force: bool = False,
+        session: str | None = None,
+        reason: str = "command",
+        wait: float = 30.0,
+    ) -> SyncReport:
         """Bring the index up to date with the notes. `force` reads and stores every note again.
 
-        This also makes the vectors of a model that takes long; searches do without, while another stands in.
-        Work in the background makes room for it. Raises WorkspaceError when the workspace is missing,
-        StoreError when the index cannot be written, Interrupted when the observer ends it or this memory is
-        closed meanwhile.
+        `session` is the key of a session whose transcript is indexed however little it has grown by, such as
+        after its compaction. This also makes the vectors of a model that takes long; searches do without,
+        while another stands in. Work in the background makes room for it. Raises WorkspaceError when the
+        workspace is missing, SessionError when `session` cannot be looked up, StoreError when the index
+        cannot be written, Interrupted when the observer ends it or this memory is closed meanwhile.
         """
-        return self._freshness.sync(reason, force=force, wait=wait)
+        stem = None
+        if session is not None:
+            from .recollection import stem_of
+
+            stem = stem_of(self.settings, session)
+        return self._freshness.sync(reason, force=force, wait=wait, stem=stem)
+
+    def sessions(self, *, session: str | None = None) -> list[SessionInfo]:
+        """Every session of this agent, the last used first. `session` is the key of the one that asks.
+
+        Raises PathRefused for one that is not private, SessionError when they cannot be read.
+        """
+        from .recollection import listed
+
+        return listed(self.settings, self._access(session))
+
+    def transcript(
+        self, which: str, *, start: int = 1, lines: int | None = None, session: str | None = None
+    ) -> Excerpt:
+        """What was said in a session, named by key, id or path; lines are those of its file.
+
+        Secrets are masked. Raises UsageError when there is no such session, otherwise as `sessions`.
+        """
+        from .recollection import shown
+
+        return shown(self.settings, self._access(session), which, start=start, lines=lines)
+
+    def export_session(self, which: str, *, session: str | None = None) -> Iterator[str]:
+        """A whole session as Markdown, in pieces, with secrets masked. Raises as `transcript`."""
+        from .recollection import exported
+
+        return exported(self.settings, self._access(session), which, self.clock.now().tzinfo)
 
     def start(self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None) -> None:
         """Begin to keep the index fresh in the background, now rather than at the first search.
@@ -394,6 +452,13 @@ class Memory:
         from .wiring import reranker_choice
 
         return reranker_choice(self.settings, self._reranker)
+
+    def _access(self, session: str | None) -> Access:
+        """What the session with this key may have of memory."""
+        from .transcripts.gate import access_of
+        from .transcripts.keys import session_from_key
+
+        return access_of(session_from_key(session, agent=self.agent))
 
     def _disabled(self) -> SearchResult:
         why = Why("disabled", f"Memory search disabled. {self.settings.disabled_reason}".strip())

@@ -348,10 +348,6 @@ NOT_YET = "is not available yet in this version"
             {"remote": {"batch": {"enabled": True}}},
             f"remote.batch.enabled: embedding by batch jobs {NOT_YET}; texts are embedded directly",
         ),
-        (
-            {"experimental": {"sessionMemory": True}},
-            f"experimental.sessionMemory: session memory {NOT_YET}; only notes are searched",
-        ),
     ],
 )
 def test_what_is_not_there_yet_is_said(machine, search: object, said: str) -> None:

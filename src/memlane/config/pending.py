@@ -44,10 +44,6 @@ PENDING = (
         "indexing of images and audio", "only Markdown is indexed",
     ),
     Pending(
-        "memorySearch.experimental.sessionMemory", lambda search, _: search.experimental.session_memory,
-        "session memory", "only notes are searched",
-    ),
-    Pending(
         "memory.backend", lambda _, memory: memory.backend == "qmd",
         "the QMD backend", "the built-in index answers",
     ),

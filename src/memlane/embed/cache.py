@@ -19,6 +19,10 @@ class EmbeddingCache(Protocol):
         """Remember vectors."""
         ...
 
+    def discard(self, digests: Sequence[bytes]) -> None:
+        """Forget the vectors of these texts in every space."""
+        ...
+
     def trim(self) -> None:
         """Forget the least recently used beyond the limit."""
         ...
@@ -41,6 +45,9 @@ class NoCache:
 
     def put(self, identity: Mapping[str, str | int], vectors: Iterable[tuple[bytes, Vector]]) -> None:
         """Nothing is kept."""
+
+    def discard(self, digests: Sequence[bytes]) -> None:
+        """Nothing is known of them."""
 
     def trim(self) -> None:
         """Nothing to forget."""

@@ -92,6 +92,21 @@ class SqliteCache:
 
         self._transaction("write", write)
 
+    def discard(self, digests: Sequence[bytes]) -> None:
+        """Forget the vectors of these texts in every space. An absent file knows none."""
+        if not digests or not self._exists():
+            return
+
+        def forget(connection: apsw.Connection) -> None:
+            chosen = (
+                "DELETE FROM embeddings WHERE space IN (SELECT id FROM spaces) AND digest = ? RETURNING id"
+            )
+            for digest in digests:
+                for (row,) in connection.execute(chosen, (digest,)).fetchall():
+                    connection.execute("DELETE FROM uses WHERE id = ?", (row,))
+
+        self._transaction("write", forget)
+
     def trim(self) -> None:
         """Forget the least recently used entries beyond the limit."""
         if self._connection is None:
