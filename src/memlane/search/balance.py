@@ -11,8 +11,9 @@ from .candidate import Candidate
 
 KEPT_SHARE = 3
 """One place in so many is kept for either source."""
-_NEAR = 0.5
-"""A candidate has a claim to a kept place with at least this share of the score of the one it displaces."""
+_NEAR = 2 / 3
+"""A candidate has a claim to a kept place with this share of the strength of the one it displaces: the same
+said in other words has 0.7 to 0.9 of it, another matter with a word or two in common 0.1 to 0.45."""
 
 
 def balanced(ranked: Sequence[Candidate], places: int) -> list[Candidate]:
@@ -29,7 +30,7 @@ def balanced(ranked: Sequence[Candidate], places: int) -> list[Candidate]:
             others = len(shown) - present
             if present >= kept or last is None or others <= kept:
                 break
-            if candidate.score < _NEAR * last.score:
+            if candidate.strength < _NEAR * last.strength:
                 break
             shown.remove(last)
             waiting.remove(candidate)
