@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.loopback.embeddings_api import OpenAiService, served
 from tests.media_embedder import MediaEmbedder
 from tests.media_files import png, wav
-from tests.loopback.embeddings_api import OpenAiService, served
 
 from memlane import Memory, SearchResult
 from memlane.clock import FixedClock

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .doctor import DoctorReport
     from .evaluate import Evaluation, Question
     from .tools import Tool
+    from .transcripts.listing import SessionInfo
 
 _Arguments = ParamSpec("_Arguments")
 _Answer = TypeVar("_Answer")
@@ -81,6 +82,18 @@ class AsyncMemory:
     async def plan(self, *, force: bool = False) -> IndexPlan:
         """See `Memory.plan`."""
         return await self._in_thread(self._memory.plan, force=force)
+
+    async def sessions(self, *, session: str | None = None) -> list[SessionInfo]:
+        """See `Memory.sessions`."""
+        return await self._in_thread(self._memory.sessions, session=session)
+
+    async def transcript(self, which: str, **options: Any) -> Excerpt:  # noqa: ANN401
+        """See `Memory.transcript`."""
+        return await self._in_thread(self._memory.transcript, which, **options)
+
+    async def export_session(self, which: str, *, session: str | None = None) -> str:
+        """See `Memory.export_session`; the whole text at once."""
+        return await self._in_thread(lambda: "".join(self._memory.export_session(which, session=session)))
 
     async def start(self, listener: Callable[[Pass], None] | None = None, **options: Any) -> None:  # noqa: ANN401
         """See `Memory.start`."""

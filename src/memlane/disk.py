@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import O_CREAT, O_RDWR, close, fsync, getpid, kill
@@ -156,6 +157,14 @@ def _busy_message(path: Path, owner: LockOwner | None) -> str:
     if (owner.pid, owner.host) == (getpid(), _host()):
         return f"this process is writing the index {path} already, since {owner.since}"
     return f"another process is writing the index {path}: {owner}"
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write `data` and have it settle on the disk. Raises OSError, with any part of it written."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.fsync(descriptor)
 
 
 def wait_past(mtime_ns: int) -> None:

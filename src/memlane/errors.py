@@ -5,6 +5,7 @@
     │   ├── ConfigError           configuration: file, key, value, what is allowed exit 2
     │   └── PathRefused           a path that may not be read                     exit 2
     ├── WorkspaceError            the notes cannot be read or written             exit 1
+    ├── SessionError              sessions or transcripts cannot be read or written       exit 1
     ├── StoreError                the index cannot be opened, read or written     exit 1
     │   ├── StoreCorrupt          the index file is damaged; it can be rebuilt
     │   └── StoreBusy             another process is writing
@@ -67,6 +68,12 @@ class WorkspaceError(MemlaneError):
     """The notes themselves cannot be read or written."""
 
     code = "workspace"
+
+
+class SessionError(MemlaneError):
+    """The session store or a transcript cannot be read or written."""
+
+    code = "session"
 
 
 class StoreError(MemlaneError):

@@ -46,13 +46,13 @@ def builtin_backend(
 
     `choose` picks the embedding provider when one is first needed, `choose_reranker` the reranking model.
     """
-    from .backends.builtin import BuiltinBackend, IndexSettings
+    from .backends.builtin import BuiltinBackend, IndexSettings, sources_of
     from .search.settings import SearchSettings
 
     search = settings.memory_search
     hybrid, rerank = search.query.hybrid, search.query.rerank
     return BuiltinBackend(
-        workspace,
+        sources_of(settings, workspace),
         IndexSettings.of(settings),
         SearchSettings(
             hybrid=hybrid.enabled,
@@ -67,6 +67,7 @@ def builtin_backend(
             mmr_lambda=hybrid.mmr.lambda_,
             decay=hybrid.temporal_decay.enabled,
             half_life_days=hybrid.temporal_decay.half_life_days,
+            balanced=len(search.sources) > 1,
         ),
         choose=choose,
         choose_reranker=choose_reranker,

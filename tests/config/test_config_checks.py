@@ -343,20 +343,6 @@ def test_sessions_count_only_with_session_memory(machine) -> None:
 NOT_YET = "is not available yet in this version"
 
 
-@pytest.mark.parametrize(
-    ("search", "said"),
-    [
-        (
-            {"experimental": {"sessionMemory": True}},
-            f"experimental.sessionMemory: session memory {NOT_YET}; only notes are searched",
-        ),
-    ],
-)
-def test_what_is_not_there_yet_is_said(machine, search: object, said: str) -> None:
-    document = {"memory": {"search": search}, "models": {"providers": {"mine": {"api": "ollama"}}}}
-    assert machine.agent(document).warnings == (f"{machine.file}: memory.search.{said}",)
-
-
 def test_the_qmd_backend_is_said_to_be_missing(machine) -> None:
     assert machine.agent({"memory": {"backend": "qmd"}}).warnings == (
         f"{machine.file}: memory.backend: the QMD backend {NOT_YET}; the built-in index answers",

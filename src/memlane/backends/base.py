@@ -16,11 +16,20 @@ class Backend(Protocol):
         ...
 
     def sync(
-        self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False
+        self,
+        reason: str,
+        *,
+        force: bool = False,
+        wait: float = 30.0,
+        brief: bool = False,
+        stem: str | None = None,
+        most_said: int | None = None,
     ) -> SyncReport:
-        """Bring the index up to date with the notes.
+        """Bring the index up to date with its sources.
 
-        `brief` leaves to a later pass what takes minutes, as long as something answers without it.
+        `brief` leaves to a later pass what takes minutes, as long as something answers without it. Of the
+        transcript named `stem` any growth counts; `most_said` limits how many new bytes of transcripts are
+        read, for a pass that somebody waits for.
         """
         ...
 

@@ -15,7 +15,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from ..clock import Clock
-from ..config import AgentSettings, notices
+from ..config import AgentSettings, configured_secrets, notices
 from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder
 from ..embed.batch.settings import BatchSettings
@@ -26,6 +26,7 @@ from ..events import Observer
 from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.identity import space_identity
 from ..index.scrub import note_verification, verification_is_due
+from ..index.sources import SessionSource, Sources
 from ..index.sqlite import SqliteStore
 from ..index.store import Space
 from ..index.sync import LAST_PASS, Chunking, Synchronizer
@@ -33,8 +34,9 @@ from ..rerank.base import Reranker
 from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
+from ..transcripts.names import sessions_folder
 from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport, Value
-from ..workspace import Workspace, scan_tree
+from ..workspace import Workspace
 from .batches import Batches
 from .damage import damage_behind, inode_at
 
@@ -90,12 +92,27 @@ class IndexSettings(Value, frozen=True):
         return self.store_path.with_name(f"{self.store_path.stem}.embeddings.sqlite")
 
 
+def sources_of(settings: AgentSettings, workspace: Workspace) -> Sources:
+    """What an agent's index is made of."""
+    search = settings.memory_search
+    sync = search.sync.sessions
+    sessions = None
+    if "sessions" in search.sources:
+        sessions = SessionSource(
+            sessions_folder(settings.state_dir, settings.agent_id),
+            sync.delta_bytes,
+            sync.delta_messages,
+            configured_secrets(settings),
+        )
+    return Sources(workspace, "memory" in search.sources, sessions)
+
+
 class BuiltinBackend:
     """The built-in index of one agent. Opened at first use; thread-safe."""
 
     def __init__(
         self,
-        workspace: Workspace,
+        sources: Sources,
         settings: IndexSettings,
         search_settings: SearchSettings,
         *,
@@ -108,7 +125,7 @@ class BuiltinBackend:
 
         So is `choose_reranker`, where there is a reranking model; it may raise RerankError.
         """
-        self._workspace = workspace
+        self._sources = sources
         self._settings = settings
         self._search_settings = search_settings
         self._choose = choose
@@ -163,12 +180,16 @@ class BuiltinBackend:
         )
 
     def sync(
-        self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False
+        self,
+        reason: str,
+        *,
+        force: bool = False,
+        wait: float = 30.0,
+        brief: bool = False,
+        stem: str | None = None,
+        most_said: int | None = None,
     ) -> SyncReport:
-        """Bring the index up to date with the notes.
-
-        `brief` leaves the vectors of a slow model to a later pass, as long as a fast one stands in.
-        """
+        """Bring the index up to date with its sources. Arguments as of `Synchronizer.run`."""
         with self._opening:
             if self._opened is not None and self._opened.read_only:
                 self._opened.close()  # what kept it from being written may be over
@@ -181,7 +202,9 @@ class BuiltinBackend:
             if wanted or reason == DOCTOR:
                 store.verify()
                 note_verification(store, self._clock)
-            return self._synchronizer(store).run(reason, force=force, wait=wait, brief=brief)
+            return self._synchronizer(store).run(
+                reason, force=force, wait=wait, brief=brief, stem=stem, most_said=most_said
+            )
 
         return self._recovering(pass_over)
 
@@ -199,7 +222,7 @@ class BuiltinBackend:
             cache=self._cache,
             chunking=self._settings.chunking,
             price=self._settings.price_per_million_tokens,
-        ).run(scan_tree(self._workspace), force=force)
+        ).run(self._sources, force=force)
         return plan if pause is None or force else replace(plan, retry_at=pause.retry_at)
 
     def readiness(self) -> Readiness:
@@ -222,7 +245,7 @@ class BuiltinBackend:
         def observe(store: SqliteStore) -> Status:
             observed = Observed(
                 self._settings.agent,
-                self._workspace,
+                self._sources.workspace,
                 store,
                 self._synchronizer(store),
                 self._choice,
@@ -296,7 +319,7 @@ class BuiltinBackend:
 
     def _synchronizer(self, store: SqliteStore) -> Synchronizer:
         return Synchronizer(
-            self._workspace,
+            self._sources,
             store,
             embedder=self._embedder,
             cache=self._cache,
@@ -368,7 +391,7 @@ class BuiltinBackend:
             if self._opened is None:
                 path = self._settings.store_path
                 if not path.exists():
-                    scan_tree(self._workspace)  # no index is begun for a workspace that is not there
+                    self._sources.scan()  # no index is begun for a workspace that is not there
                 try:
                     self._opened = self._open(path)
                 except ForeignDatabase as foreign:

@@ -14,6 +14,7 @@ from .origin import Origin
 from .providers import bundled_model, provider_kind
 from .related import Compaction, MemoryFlush, MemorySection, Provider, Qmd, Scope
 from .schema import ExtraPath, MemorySearch
+from .secrets import configured_secrets
 from .settings import AgentSettings
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Scope",
     "Secret",
     "bundled_model",
+    "configured_secrets",
     "describe",
     "json_schema",
     "load_config",

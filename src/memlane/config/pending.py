@@ -28,10 +28,6 @@ PENDING = (
         "the postgres store", 'use "sqlite"', refused=True,
     ),
     Pending(
-        "memorySearch.experimental.sessionMemory", lambda search, _: search.experimental.session_memory,
-        "session memory", "only notes are searched",
-    ),
-    Pending(
         "memory.backend", lambda _, memory: memory.backend == "qmd",
         "the QMD backend", "the built-in index answers",
     ),

@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from ..embed.base import Embedder, NoVector
 from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
-from ..values import IndexPlan, Source, TreeScan
+from ..events import SilentObserver
+from ..values import IndexPlan, Source
 from ..workspace import is_readable
 from .batches import Batching
+from .growth import ANY_GROWTH
 from .identity import space_identity
 from .inputs import MediaDraft, draft_of
 from .plan import plan_sync
 from .reader import NoteReader
-from .store import Generation, RefreshFile, ReplaceFile, Store, UnembeddedChunk
+from .sources import Sources
+from .store import FailFile, Generation, ReplaceFile, ReplaceLines, Store, UnembeddedChunk
 from .sync import Chunking
+from .transcripts import TranscriptReader, changes_of
 
 _PAGE = 256
 
@@ -49,22 +53,32 @@ class Forecast:
         self._sent: set[bytes] = set()
         self._tokens = self._files = self._bytes = 0
 
-    def run(self, scan: TreeScan, *, force: bool) -> IndexPlan:
+    def run(self, sources: Sources, *, force: bool) -> IndexPlan:
         """Read what changed, in memory, and count what lacks a vector. Raises StoreError."""
+        scan = sources.scan()
+        growth = sources.sessions.growth(None) if sources.sessions else ANY_GROWTH
         current = self._store.current_generation() if self._store else None
         kept = current if current and current.layout == self._chunking.layout and not force else None
         indexed = self._store.indexed_files(current) if self._store and current else {}
-        plan = plan_sync(scan, indexed, force=kept is None, is_readable=is_readable)
+        plan = plan_sync(scan, indexed, force=kept is None, is_readable=is_readable, has_grown=growth)
         reader = NoteReader(self._chunking, indexed if kept else {})
+        said = TranscriptReader(
+            self._chunking,
+            secrets=sources.sessions.secrets if sources.sessions else (),
+            zone=None,
+            observer=SilentObserver(),
+        )
         # A doubted removal is not done yet; these files keep what they have.
         gone = {(one.source, one.path) for one in plan.remove} if not plan.doubt else set()
         batching = Batching(self._embedder) if self._embedder else None
         waiting: list[UnembeddedChunk] = []
         chunks = 0
-        for change in reader.changes(plan.read):
-            if not isinstance(change, RefreshFile):
+        for _, change in changes_of(plan, reader, said, indexed if kept else {}):
+            if isinstance(change, ReplaceFile | FailFile) or (
+                isinstance(change, ReplaceLines) and not change.after
+            ):
                 gone.add((change.entry.source, change.entry.path))
-            if not isinstance(change, ReplaceFile):
+            if not isinstance(change, ReplaceFile | ReplaceLines):
                 continue
             chunks += len(change.chunks)
             file = change.entry
@@ -85,7 +99,7 @@ class Forecast:
             files_to_read=len(plan.read),
             files_to_remove=0 if plan.doubt else len(plan.remove),
             unchanged=plan.unchanged + reader.refreshed,
-            failed=(*plan.failed, *reader.failed, *scan.failed),
+            failed=(*plan.failed, *reader.failed, *said.failed, *scan.failed),
             chunks=chunks,
             from_index=self._from_index,
             from_cache=self._from_cache,

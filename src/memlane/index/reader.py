@@ -13,7 +13,7 @@ from ..embed.bundled import packaged_model
 from ..embed.likeness import pack_pieces
 from ..errors import ProviderUnavailable
 from ..markdown import chunk_document
-from ..values import FileEntry, FileFailure, Modality, Source
+from ..values import FileEntry, FileFailure, Modality, Source, embedding_text
 from ..workspace import UnreadableNote, inspect_media, media_text, read_document
 from .analyze import analyze
 from .identity import media_digest, text_digest
@@ -128,16 +128,30 @@ def _restat(entry: FileEntry) -> FileEntry | None:
 def _chunks(text: str, chunking: Chunking, name: str) -> Iterator[IndexedChunk]:
     """The chunks of a note. Its name is searched with the headings: it often is the day, or the topic."""
     for chunk in chunk_document(text, tokens=chunking.tokens, overlap=chunking.overlap):
-        yield IndexedChunk(
-            start_line=chunk.start_line,
-            end_line=chunk.end_line,
-            text=chunk.text,
-            heading=chunk.heading,
-            digest=text_digest(chunk.embedding_text),
-            heading_terms=" ".join(analyze(f"{name}\n{chunk.heading}")),
-            body_terms=" ".join(analyze(chunk.text)),
-            pieces=_pieces(chunk.text),
-        )
+        yield indexed_chunk((chunk.start_line, chunk.end_line), chunk.text, chunk.heading, told=name)
+
+
+def indexed_chunk(
+    lines: tuple[int, int],
+    text: str,
+    heading: str,
+    *,
+    told: str,
+    moments: tuple[int | None, int | None] = (None, None),
+) -> IndexedChunk:
+    """A passage of these lines ready to be stored. `told` is searched with the heading and not shown."""
+    return IndexedChunk(
+        start_line=lines[0],
+        end_line=lines[1],
+        text=text,
+        heading=heading,
+        digest=text_digest(embedding_text(heading, text)),
+        heading_terms=" ".join(analyze(f"{told}\n{heading}")),
+        body_terms=" ".join(analyze(text)),
+        pieces=_pieces(text),
+        first_at=moments[0],
+        last_at=moments[1],
+    )
 
 
 def _media_chunk(modality: Modality, path: str, name: str, digest: str) -> IndexedChunk:

@@ -22,6 +22,7 @@ from .store import (
     IndexedFile,
     KeywordCandidate,
     Passage,
+    RemoveFile,
     Space,
     UnembeddedChunk,
     VectorCandidate,
@@ -132,6 +133,12 @@ class SqliteStore:
         """The stored chunks with these ids; ids that are gone are left out."""
         with self._database.reading() as connection:
             return candidates.stored_passages(connection, chunks)
+
+    def has_source(self, source: Source) -> bool:
+        """Whether there is a file of this source among what answers queries."""
+        with self._database.reading() as connection:
+            generation = current_generation(connection)
+            return generation is not None and candidates.has_source(connection, generation.id, source)
 
     def chunk_count(self) -> int:
         """How many chunks answer queries: cheap, where `statistics` looks at every vector."""
@@ -250,10 +257,15 @@ class SqliteStore:
             rows = select(
                 connection,
                 "SELECT path, source, digest, size, mtime_ns, inode, device, location, day, curated,"
-                " evergreen, failure, media FROM files WHERE generation = ?",
+                " evergreen, failure, media, offset, lines FROM files WHERE generation = ?",
                 generation.id,
             )
         return {(row[1], row[0]): IndexedFile(*row) for row in rows}
+
+    def digests_of(self, generation: Generation, files: Sequence[RemoveFile]) -> list[bytes]:
+        """The texts, by digest, that these files hold and no other does."""
+        with self._database.reading() as connection:
+            return candidates.digests_of(connection, generation.id, files)
 
     def apply(self, generation: Generation, changes: Sequence[FileChange]) -> None:
         """Make changes to files, all or none. Vectors of chunks whose text did not change are kept."""

@@ -66,6 +66,10 @@ class IndexedFile(Value, frozen=True):
     evergreen: bool
     failure: str | None = None
     media: Modality | None = None
+    offset: int = 0
+    """Of a transcript: the byte from which reading goes on; what lies before is settled."""
+    lines: int = 0
+    """How many lines lie before `offset`."""
 
 
 class IndexedChunk(Value, frozen=True):
@@ -82,6 +86,9 @@ class IndexedChunk(Value, frozen=True):
     body_terms: str
     pieces: bytes = b""
     """The pieces of the text in the embedded model's vocabulary, packed; for late interaction."""
+    first_at: int | None = None
+    """When its first turn was said, in milliseconds since 1970; for transcripts."""
+    last_at: int | None = None
 
 
 class ReplaceFile(Value, frozen=True):
@@ -90,6 +97,30 @@ class ReplaceFile(Value, frozen=True):
     entry: FileEntry
     digest: str
     chunks: tuple[IndexedChunk, ...]
+
+
+class ReplaceLines(Value, frozen=True):
+    """Store chunks in place of those that begin between two lines of a transcript; the others stay."""
+
+    entry: FileEntry
+    digest: str
+    """Of what lies before `offset` (`transcripts.marks`)."""
+    chunks: tuple[IndexedChunk, ...]
+    after: int
+    """Chunks that begin after this line go …"""
+    until: int | None
+    """… up to this one; None: to the end."""
+    offset: int
+    lines: int
+    """As of `IndexedFile`, from now on."""
+
+
+class MoveFile(Value, frozen=True):
+    """The file has another name, and is the same."""
+
+    path: str
+    """The one it had."""
+    entry: FileEntry
 
 
 class RefreshFile(Value, frozen=True):
@@ -116,13 +147,13 @@ class RemoveFile(Value, frozen=True):
     source: Source
 
 
-FileChange = ReplaceFile | RefreshFile | FailFile | RemoveFile
+FileChange = ReplaceFile | ReplaceLines | RefreshFile | MoveFile | FailFile | RemoveFile
 
 
 def may_lack_vectors(change: FileChange) -> bool:
     """Whether there may be chunks without a vector after a change."""
     match change:
-        case ReplaceFile():
+        case ReplaceFile() | ReplaceLines():
             return True
         case RefreshFile(entry):
             return entry.media is not None
@@ -189,6 +220,9 @@ class Passage(Value, frozen=True):
     evergreen: bool
     mtime_ns: int
     media: Modality | None = None
+    first_at: int | None = None
+    """When the first turn was said, in milliseconds since 1970; None for notes."""
+    last_at: int | None = None
 
 
 class Store(Protocol):
@@ -236,6 +270,10 @@ class Store(Protocol):
 
     def passages(self, chunks: Sequence[int]) -> dict[int, Passage]:
         """The stored chunks with these ids; ids that are gone are left out."""
+        ...
+
+    def has_source(self, source: Source) -> bool:
+        """Whether there is a file of this source among what answers queries."""
         ...
 
     def chunk_count(self) -> int:
@@ -290,6 +328,10 @@ class Store(Protocol):
 
     def indexed_files(self, generation: Generation) -> dict[tuple[Source, str], IndexedFile]:
         """What a generation knows of every file."""
+        ...
+
+    def digests_of(self, generation: Generation, files: Sequence[RemoveFile]) -> list[bytes]:
+        """The texts, by digest, that these files hold and no other does."""
         ...
 
     def apply(self, generation: Generation, changes: Sequence[FileChange]) -> None:

@@ -38,10 +38,11 @@ class Candidate(Value, frozen=True):
     mmr_against: str | None = None
 
     @property
-    def order(self) -> tuple[float, float, str, int, int]:
-        """Best first; ties in an order that does not depend on how the index came about."""
+    def order(self) -> tuple[float, float, bool, str, int, int]:
+        """Best first, notes before what was said; ties in an order that does not depend on the index."""
         passage = self.passage
-        return -self.score, -self.strength, passage.path, passage.start_line, passage.chunk
+        said = passage.source == "sessions"
+        return -self.score, -self.strength, said, passage.path, passage.start_line, passage.chunk
 
     @property
     def note(self) -> str:
@@ -58,6 +59,8 @@ class Candidate(Value, frozen=True):
     def day(self, zone: tzinfo | None) -> date | None:
         """The day its age counts from; None for evergreen ones."""
         passage = self.passage
+        if passage.last_at is not None:
+            return datetime.fromtimestamp(passage.last_at / 1000, zone).date()
         if passage.day is not None or passage.evergreen:
             return passage.day
         return datetime.fromtimestamp(passage.mtime_ns / 1e9, zone).date()

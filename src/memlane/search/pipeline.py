@@ -23,6 +23,7 @@ from ..errors import StoreCorrupt, StoreError
 from ..index.analyze import query_terms
 from ..index.store import Store
 from ..values import Filters, SearchResult, SearchTotals, Why
+from .balance import balanced
 from .calibrate import MOST, chance, leads
 from .candidate import Candidate
 from .dated import AskedTime, asked_time
@@ -117,6 +118,8 @@ class Search:
         kept = [candidate for candidate in candidates if candidate.passed_by]
         ranked = sorted(self._decayed(kept), key=lambda candidate: candidate.order)
         times.lap("rank")
+        if self._settings.balanced and request.max_results > 1:
+            ranked = balanced(ranked, request.max_results)
         ranked, vanished = _existing(ranked, self._depth(request))
         if self._settings.mmr:
             ranked = self._diversified(ranked, request.max_results)
@@ -147,10 +150,19 @@ class Search:
         """Both legs, keywords first: they wait for no provider. Without hybrid, the one that can answer."""
 
         def words() -> KeywordLeg:
-            return keyword_leg(self._store, terms, limit=limit, filters=filters)
+            return keyword_leg(
+                self._store, terms, limit=limit, filters=filters, balanced=self._settings.balanced
+            )
 
         def meaning() -> VectorLeg:
-            return vector_leg(self._store, self._embedder, query, limit=limit, filters=filters)
+            return vector_leg(
+                self._store,
+                self._embedder,
+                query,
+                limit=limit,
+                filters=filters,
+                balanced=self._settings.balanced,
+            )
 
         if self._settings.hybrid:
             return words(), meaning()
@@ -187,7 +199,8 @@ class Search:
         self, query: str, candidates: Sequence[Candidate], keyword: KeywordLeg, vector: VectorLeg
     ) -> list[Candidate]:
         """The candidates with what a closer look at the first of them says."""
-        first = [candidate.passage.chunk for candidate in candidates[:DEPTH]]
+        looked_at = balanced(candidates, DEPTH) if self._settings.balanced else candidates
+        first = [candidate.passage.chunk for candidate in looked_at[:DEPTH]]
         if not (self._settings.rerank and vector.answered and keyword.terms and first):
             return list(candidates)
         terms = dict(zip(keyword.terms, keyword.weights, strict=False))

@@ -24,6 +24,12 @@ class Filters(Value, frozen=True):
     until: date | None = None
     curated: bool = True
     """False leaves MEMORY.md out, for sessions that are not private."""
+    transcripts: bool = True
+    """False leaves out what was said in sessions, likewise."""
+    since_at: int | None = None
+    """The moment at which the day `since` begins, in milliseconds since 1970: for what was said."""
+    until_at: int | None = None
+    """The moment at which the day `until` is over."""
 
 
 class Explanation(Value, frozen=True):

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from datetime import date
 from typing import TYPE_CHECKING
 
+from ..disk import write_all
 from ..errors import UsageError, WorkspaceError
 from ..values import Written
 from .beneath import Folder, read_all
@@ -164,14 +165,6 @@ def _replaced(folder: Folder, name: str, before: os.stat_result, data: bytes) ->
     finally:
         with suppress(OSError):  # once it stands in the place of the note nothing is left to take away
             folder.remove(temporary)
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write `data` and have it settle on the disk. Raises OSError, with any part of it written."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-    os.fsync(descriptor)
 
 
 def _version(looked: os.stat_result) -> tuple[int, int, int, int]:
