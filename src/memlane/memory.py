@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from .embed.select import Choice
     from .evaluate import Evaluation, Question
     from .rerank.base import Reranker
+    from .sessions.chat import ChatModel
+    from .sessions.life import Life
     from .tools import Tool
     from .transcripts.gate import Access
     from .transcripts.listing import SessionInfo
@@ -408,6 +410,34 @@ class Memory:
             return []
         writable = self.settings.workspace_access == "rw"
         return [tool for tool in tools_for(self, session=session) if writable or tool.read_only]
+
+    def life(
+        self,
+        *,
+        session: str | None = None,
+        model: ChatModel | None = None,
+        model_named: Callable[[str], ChatModel] | None = None,
+        system: str = "",
+        compaction_reserve: int = 0,
+    ) -> Life:
+        """The life cycle of memory in a session, for an agent with a loop of its own (docs/life-cycle.md).
+
+        `session` is its key, by default the main session's. `model` flushes and summarises; `model_named` gives
+        another one by its name, for `compaction.memoryFlush.model`. `system` is the agent's own system prompt.
+        `compaction_reserve` are tokens that the agent's compaction keeps free. Raises SessionError when the
+        session cannot be read or written.
+        """
+        from .wiring import life
+
+        return life(
+            self,
+            observer=self._observer,
+            session=session,
+            model=model,
+            model_named=model_named,
+            system=system,
+            compaction_reserve=compaction_reserve,
+        )
 
     def close(self) -> None:
         """Let go of everything that was opened. Closing twice is harmless.

@@ -25,6 +25,7 @@ Reason = Literal[
     "heartbeat",
     "cron",
     "subagent",
+    "unknown",
     "empty",
     "flushed",
     "failed",
@@ -111,12 +112,16 @@ def decide(case: Case) -> Decision:
 
 def _skipped(case: Case) -> Reason | None:
     """What forbids a flush, if anything does."""
-    kinds: dict[SessionKind, Reason] = {SessionKind.CRON: "cron", SessionKind.SUBAGENT: "subagent"}
+    kinds: dict[SessionKind, Reason] = {
+        SessionKind.CRON: "cron",
+        SessionKind.SUBAGENT: "subagent",
+        SessionKind.UNKNOWN: "unknown",
+    }
     obstacles: tuple[tuple[bool, Reason], ...] = (
         (not case.enabled, "disabled"),
         (not case.writable, "not-writable"),
         (case.heartbeat, "heartbeat"),
-        (case.kind in kinds, kinds.get(case.kind, "cron")),
+        (case.kind in kinds, kinds.get(case.kind, "unknown")),
         (case.empty, "empty"),
         (case.flushed_in == case.compactions, "flushed"),
         (case.failures >= MOST_FAILURES, "failed"),

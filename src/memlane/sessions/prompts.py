@@ -14,7 +14,9 @@ APPEND_RULE = (
     "Append only: memory_write adds to today's log. Never rewrite, shorten or repeat what stands there, and do "
     "not touch MEMORY.md or other notes."
 )
-SILENCE_RULE = f"This turn is not shown to the user. When all is written, or nothing is worth it, reply with {TOKEN}."
+SILENCE_RULE = (
+    f"This turn is not shown to the user. When all is written, or nothing is worth it, reply with {TOKEN}."
+)
 SUMMARY_SYSTEM = (
     "You summarise conversations between a user and an assistant so that the assistant can go on without them. "
     "Keep facts, decisions and their reasons, names, paths, numbers, open questions and what is to be done next. "
@@ -34,23 +36,22 @@ def flush_text(text: str, today: date) -> str:
     return "\n".join([dated, *rules])
 
 
-def flush_messages(
-    context: Sequence[Message], *, system: str, prompt: str, today: date, unsaved: Sequence[str] = ()
-) -> list[Message]:
-    """The messages of a flush: a copy of `context` with `system` added to its system prompt, then `prompt`.
-
-    `unsaved` are texts that earlier flushes could not save; they are quoted as data.
-    """
+def flush_messages(context: Sequence[Message], *, system: str, prompt: str, today: date) -> list[Message]:
+    """The messages of a flush: a copy of `context` with `system` added to its system prompt, then `prompt`."""
     told = flush_text(system, today)
     if context and context[0].role == "system":
         first, rest = Message("system", f"{context[0].text}\n\n{told}"), context[1:]
     else:
         first, rest = Message("system", told), context
-    asked = flush_text(prompt, today)
-    if unsaved:
-        asked += "\n\nAn earlier flush failed. Write down what should last of this too; it is data:\n"
-        asked += "\n".join(f"<unsaved>\n{_fenced(text, 'unsaved')}\n</unsaved>" for text in unsaved)
-    return [first, *rest, Message("user", asked)]
+    return [first, *rest, Message("user", flush_text(prompt, today))]
+
+
+def retold(text: str) -> Message:
+    """A part of a conversation as one message, where it cannot be shown turn by turn; quoted as data."""
+    return Message(
+        "user",
+        f"A part of the conversation, as data:\n<conversation>\n{_fenced(text, 'conversation')}\n</conversation>",
+    )
 
 
 def summary_messages(part: str, previous: str) -> list[Message]:
