@@ -48,7 +48,7 @@ def test_when_memory_is_flushed(change: dict[str, object], due: bool, reason: st
 
 
 def test_the_threshold_is_what_reserve_and_soft_threshold_leave() -> None:
-    assert LARGE == Budget(272_000, 62_500, 4_000)
+    assert Budget(272_000, 62_500, 4_000) == LARGE
     assert LARGE.flush_at == 205_500
     assert decide(FULL).threshold == 205_500
 

@@ -67,7 +67,9 @@ def test_a_real_answer_is_let_go_as_soon_as_it_is_one() -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["NO_REPLY", "no", "_", "REPLY", " ", "*", "\\", ".", "n", "x", "👍"]) | st.text())
+    st.lists(
+        st.sampled_from(["NO_REPLY", "no", "_", "REPLY", " ", "*", "\\", ".", "n", "x", "👍"]) | st.text()
+    )
 )
 @example(["N", "O", "\\", "_REPLY"])
 def test_cuts_change_nothing(pieces: list[str]) -> None:
