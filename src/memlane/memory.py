@@ -265,18 +265,24 @@ class Memory:
             self._freshness.note_write(path)
         return written
 
-    def context(self, session: str | None = None) -> SessionContext:
-        """What an agent should have in its prompt when a session starts.
+    def context(self, session: str | None = None, *, limit: int | None = None) -> SessionContext:
+        """What an agent should have in its prompt when a session starts: at most `limit` characters of notes.
 
         Also brings the index up to date for the session, when `sync.onSessionStart` is on; a failure of
         that is a warning.
         """
         from .transcripts.keys import session_from_key
-        from .workspace import session_context
+        from .workspace.context import FILE_LIMIT, TOTAL_LIMIT, session_context
 
         asker = session_from_key(session, agent=self.agent)
+        most = TOTAL_LIMIT if limit is None else min(limit, TOTAL_LIMIT)
         context = session_context(
-            self.workspace, asker, curated=self._access(session).curated, today=self.clock.today()
+            self.workspace,
+            asker,
+            curated=self._access(session).curated,
+            today=self.clock.today(),
+            file_limit=min(FILE_LIMIT, most),
+            total_limit=most,
         )
         if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
             self._freshness.greet_session()
@@ -422,10 +428,10 @@ class Memory:
     ) -> Life:
         """The life cycle of memory in a session, for an agent with a loop of its own (docs/life-cycle.md).
 
-        `session` is its key, by default the main session's. `model` flushes and summarises; `model_named` gives
-        another one by its name, for `compaction.memoryFlush.model`. `system` is the agent's own system prompt.
-        `compaction_reserve` are tokens that the agent's compaction keeps free. Raises SessionError when the
-        session cannot be read or written.
+        `session` is its key, by default the main session's. `model` flushes and summarises; `model_named`
+        gives another one by its name, for `compaction.memoryFlush.model`. `system` is the agent's own system
+        prompt. `compaction_reserve` are tokens that the agent's compaction keeps free. Raises SessionError when
+        the session cannot be read or written.
         """
         from .wiring import life
 

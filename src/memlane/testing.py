@@ -105,8 +105,8 @@ class ScriptedChat:
     """A chat model that answers by a script: deterministic, offline, observable.
 
     Each step answers one request, in order: a text, a tool call, several events, an error to raise, or a
-    function of the messages that gives one of these. The last step answers all further requests. Texts come in
-    pieces of `piece` characters; an answer without a `Usage` of its own gets one that is counted from the
+    function of the messages that gives one of these. The last step answers all further requests. Texts come
+    in pieces of `piece` characters; an answer without a `Usage` of its own gets one that is counted from the
     messages. `requests` keeps the messages and the names of the tools of every request. A request that takes
     more than `context_tokens` raises ContextOverflow.
     """

@@ -119,7 +119,7 @@ def life(
     from .sessions.keeping import Surroundings
     from .sessions.life import Life
 
-    def index(transcript: Path, force: bool) -> None:
+    def index(_transcript: Path, _force: bool) -> None:
         if memory.settings.enabled:
             memory.sync(reason="compaction")
 

@@ -17,27 +17,33 @@ SIZE = estimate(TURN)
 
 
 def test_recent_turns_are_kept_whole_from_a_user_turn_on() -> None:
-    assert cut_point(TURN * 5, keep=2 * SIZE) == 12
-    assert cut_point(TURN * 5, keep=3 * SIZE - 1) == 12
-    assert cut_point(TURN * 5, keep=5 * SIZE) == 0
+    assert cut_point(TURN * 5, keep=2 * SIZE, most=999) == 12
+    assert cut_point(TURN * 5, keep=3 * SIZE - 1, most=999) == 12
+    assert cut_point(TURN * 5, keep=5 * SIZE, most=999) == 16
 
 
 def test_the_last_turn_is_kept_whole_though_it_is_large() -> None:
-    assert cut_point(TURN * 2, keep=1) == 4
+    assert cut_point(TURN * 2, keep=1, most=999) == 4
 
 
 def test_a_single_turn_too_large_is_cut_before_an_answer_of_the_assistant() -> None:
     single = [USER, CALL, RESULT, CALL, RESULT, ANSWER]
-    assert cut_point(single, keep=message_tokens(ANSWER) + message_tokens(RESULT) + message_tokens(CALL)) == 3
-    assert cut_point(single, keep=message_tokens(ANSWER) + message_tokens(RESULT)) == 5
-    assert cut_point([USER], keep=1) == 0
-    assert cut_point([], keep=1) == 0
+    tail = message_tokens(ANSWER) + message_tokens(RESULT)
+    assert cut_point(single, keep=tail + message_tokens(CALL), most=60) == 3
+    assert cut_point([USER, ANSWER, *single], keep=tail + message_tokens(CALL), most=60) == 5
+    assert cut_point(single, keep=tail, most=60) == 5
+    assert cut_point([USER], keep=1, most=1) == 0
+    assert cut_point([], keep=1, most=1) == 0
 
 
-@given(st.lists(st.sampled_from([[USER, ANSWER], TURN, [CALL, RESULT]]), max_size=8), st.integers(0, 200))
-def test_no_result_is_parted_from_its_call(turns: list[list[Message]], keep: int) -> None:
+@given(
+    st.lists(st.sampled_from([[USER, ANSWER], TURN, [CALL, RESULT]]), max_size=8),
+    st.integers(0, 200),
+    st.integers(0, 200),
+)
+def test_no_result_is_parted_from_its_call(turns: list[list[Message]], keep: int, most: int) -> None:
     messages = [message for turn in turns for message in turn]
-    cut = cut_point(messages, keep=keep)
+    cut = cut_point(messages, keep=keep, most=most)
     assert cut == 0 or messages[cut].role in {"user", "assistant"}
     assert mended(messages[cut:]) == messages[cut:]
 

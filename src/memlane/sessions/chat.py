@@ -1,7 +1,7 @@
 """What a chat model is to Memlane: messages and tools in, a stream of text, tool calls and usage out.
 
-Small on purpose, so that any host can drive the life cycle of memory: an agent library, an endpoint, a script.
-Adapters translate their library's errors into `ChatError` and `ContextOverflow`.
+Small on purpose, so that any host can drive the life cycle of memory: an agent library, an endpoint, a
+script. Adapters translate their library's errors into `ChatError` and `ContextOverflow`.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class ChatModel(Protocol):
         """The next message of the assistant, as a stream. Closing the iterator ends the request.
 
         A system message, where there is one, comes first. The model does not call the tools itself. Where
-        nothing arrives for `timeout` seconds it gives up. Raises ChatError, ContextOverflow where the messages
-        do not fit.
+        nothing arrives for `timeout` seconds it gives up. Raises ChatError, ContextOverflow where the
+        messages do not fit.
         """
         ...

@@ -24,24 +24,29 @@ class Recorded(Value, frozen=True):
     """Of a summary: the id of the first message that is kept."""
 
 
-def cut_point(messages: Sequence[Message], *, keep: int) -> int:
+def cut_point(messages: Sequence[Message], *, keep: int, most: int) -> int:
     """The index of the first message that is kept whole; what precedes it is summarised. 0: nothing is.
 
-    It is a message of the user: of those from which on the messages take at most `keep` tokens the first one,
-    otherwise the last one of all. A last turn that alone takes more than `keep`, and that has no turn before
-    it, is cut before a message of the assistant; a tool's answer is never parted from its call.
+    It is a message of the user: of those from which on the messages take at most `keep` tokens the first
+    one, otherwise the last one of all. A last turn that alone takes more than `most` is cut within, before a
+    message of the assistant; a tool's answer is never parted from its call.
     """
-    start, room = len(messages), keep
-    while start and (room := room - message_tokens(messages[start - 1])) >= 0:
+    start = _suffix(messages, keep)
+    turns = [index for index, message in enumerate(messages) if message.role == "user" and index > 0]
+    last = turns[-1] if turns else 0
+    if _suffix(messages, most) > last:
+        answers = (index for index in range(start, len(messages)) if messages[index].role == "assistant")
+        return next(answers, last)
+    fitting = (index for index in turns if index >= start)
+    return next(fitting, last) if start else last
+
+
+def _suffix(messages: Sequence[Message], tokens: int) -> int:
+    """The index from which on messages take at most so many tokens."""
+    start = len(messages)
+    while start and (tokens := tokens - message_tokens(messages[start - 1])) >= 0:
         start -= 1
-    turns = [index for index, message in enumerate(messages) if message.role == "user"]
-    fitting = next((index for index in turns if index >= start), 0)
-    if fitting or start == 0:
-        return fitting
-    if turns and turns[-1] > 0:
-        return turns[-1]
-    answers = (index for index in range(start, len(messages)) if messages[index].role == "assistant")
-    return next(answers, 0)
+    return start
 
 
 def spliced(recorded: Iterable[Recorded]) -> tuple[str, list[Recorded]]:

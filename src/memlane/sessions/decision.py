@@ -1,4 +1,4 @@
-"""Whether memory is to be flushed now: one question, asked before each turn and before context is lost. Pure."""
+"""Whether memory is to be flushed: one question, asked before each turn and before context is lost. Pure."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ..clock import Clock
+from ..errors import ChatError, MemlaneError
 from ..values import Value
 from .chat import ChatModel, ChatTool, Message, TextPiece, ToolCall, Usage
 
@@ -97,6 +98,10 @@ def _answer(
                 cut = "time"
             if cut:
                 break
+    except MemlaneError:
+        raise
+    except Exception as error:
+        raise ChatError(f"{model.name} failed: {type(error).__name__}: {error}") from error
     finally:
         close = getattr(stream, "close", None)
         if close is not None:

@@ -55,7 +55,7 @@ class Flushed(Value, frozen=True):
 
 
 class LogWriter:
-    """`memory_write` in a flush: whatever it is asked to write, new blocks of it go to the end of today's log."""
+    """`memory_write` in a flush: of whatever it is given, new blocks go to the end of today's log."""
 
     name = "memory_write"
     description = (
@@ -139,7 +139,7 @@ def flush(
     """Have the model write down what should last of `context`, which stays as it is.
 
     Where the context does not fit the model any more, it is told in parts. Raises ChatError when the model
-    fails or comes to no end with nothing written, WorkspaceError when its notes cannot be written.
+    fails or, with nothing written, comes to no end, WorkspaceError when its notes cannot be written.
     """
 
     def turn(shown: Sequence[Message]) -> Exchange:
@@ -165,7 +165,7 @@ def flush(
 
 
 def in_parts(context: Sequence[Message], window: int, tell: Callable[[list[str]], _T]) -> _T:
-    """Tell a conversation in parts that fit: of half the window each, then of less, all from the first one on.
+    """Tell a conversation in parts that fit: of half the window each, then all of less.
 
     Raises ContextOverflow where even a sixteenth of the window does not fit.
     """

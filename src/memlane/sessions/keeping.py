@@ -1,4 +1,4 @@
-"""Flushing and compacting one session: the decision asked, the lock held, failures bounded, all of it recorded."""
+"""Flushing and compacting one session: the decision asked, the lock held, failures bounded and recorded."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ class Keeping:
         """
         conversation, held = self.conversation, self.budget
         messages = [item.message for item in conversation.kept if item.message is not None]
-        cut = cut_point(messages, keep=min(KEEP_TOKENS, held.window // 4))
+        cut = cut_point(messages, keep=min(KEEP_TOKENS, held.window // 4), most=held.window // 2)
         if cut == 0:
             return False
         tokens = self.tokens(self.context())

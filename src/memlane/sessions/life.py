@@ -1,12 +1,12 @@
 """The life cycle of memory in one session, for agents with a loop of their own.
 
-    life.session_start()                 what belongs into the system prompt; what was said before, on resuming
+    life.session_start()                 what belongs into the system prompt; on resuming, what was said
     life.before_turn(text)               flushed and compacted if need be; the messages for the model
     life.after_turn(messages, usage)     what the agent and its tools said, on disk
     life.before_compaction(…)            where the agent summarises by itself
 
-Where context is lost (compaction of either kind, an overflow, a new session) the decision about a flush is asked
-exactly once.
+Where context is lost (compaction of either kind, an overflow, a new session) the decision about a flush is
+asked exactly once.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class Conversation:
     """The record of one session. What is said is appended to the transcript at once."""
 
     def __init__(self, folder: Path, session: Session, *, agent: str, cwd: str, clock: Clock) -> None:
-        """The record in a folder of sessions, begun where there is none. `cwd` is noted in new transcripts."""
+        """The record in a folder of sessions, begun where there is none; `cwd` is for new transcripts."""
         self.session = session
         self.store = SessionStore(folder, agent=agent)
         self.summary = ""

@@ -1,7 +1,7 @@
 r"""Silent replies: an answer that says `NO_REPLY` and nothing else is delivered to nobody. Pure.
 
-In any letter case, with spaces, punctuation or Markdown round it, its underscore escaped or not. An answer that
-says anything besides is delivered as it stands, the token included.
+In any letter case, with spaces, punctuation or Markdown round it, its underscore escaped or not. An answer
+that says anything besides is delivered as it stands, the token included.
 """
 
 from __future__ import annotations

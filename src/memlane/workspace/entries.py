@@ -91,7 +91,7 @@ def standing_line(old: str, entry: Entry) -> int | None:
 
 
 def appended(old: str, text: str, *, opening: str) -> Insertion:
-    """How `text`, made of whole lines, goes to the end of the note `old`; an empty note begins with `opening`."""
+    """How `text`, made of whole lines, goes to the end of `old`; an empty note begins with `opening`."""
     before = ""
     if not old.removeprefix(_BOM).strip():
         before = opening
