@@ -1,4 +1,4 @@
-"""An agent with a loop of its own that lives with Memlane: notes at the start, a flush before context is lost.
+"""An agent with its own loop that lives with Memlane: notes at the start, a flush before context is lost.
 
     python examples/own_agent_loop.py
 

@@ -430,8 +430,8 @@ class Memory:
 
         `session` is its key, by default the main session's. `model` flushes and summarises; `model_named`
         gives another one by its name, for `compaction.memoryFlush.model`. `system` is the agent's own system
-        prompt. `compaction_reserve` are tokens that the agent's compaction keeps free. Raises SessionError when
-        the session cannot be read or written.
+        prompt. `compaction_reserve` are tokens that the agent's compaction keeps free. Raises SessionError
+        when the session cannot be read or written.
         """
         from .wiring import life
 

@@ -144,7 +144,7 @@ def test_unknown_fields_of_the_store_survive(
 def test_a_session_is_resumed_as_it_was(live: LiveIn) -> None:
     chat = ScriptedChat(keeper)
     life = live(chat, **SMALL)
-    for number in range(30):
+    for number in range(70):
         turn(life, chat, f"fact-{number} {'and so on ' * 12}")
     life.after_turn(
         [Message("assistant", "", (ToolCall("9", "memory_get", {"path": "MEMORY.md"}),))], Usage(700, 9)
@@ -153,9 +153,14 @@ def test_a_session_is_resumed_as_it_was(live: LiveIn) -> None:
     start = again.session_start()
     assert start.resumed
     assert again.transcript == life.transcript
-    assert list(start.messages[1:]) == life.keeping.context()[1:]
+    assert store_count(life) > 0
+    assert without_system(start.messages) == without_system(life.keeping.context())
     assert again.tokens == life.tokens
     assert start.messages[-1].role == "tool"
+
+
+def without_system(messages: Any) -> list[Message]:
+    return [message for message in messages if message.role != "system"]
 
 
 def test_the_notes_of_the_session_are_in_the_system_prompt(live: LiveIn, notes: Path) -> None:
