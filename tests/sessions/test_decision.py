@@ -7,10 +7,17 @@ from msgspec.structs import replace
 
 from memlane.sessions.chat import Message, ToolCall, Usage
 from memlane.sessions.decision import Budget, Case, budget, decide, estimate, tokens_held
-from memlane.values import SessionKind
+from memlane.transcripts.keys import session_from_key
+from memlane.values import Session
 
 LARGE = budget(272_000, floor=20_000, soft=4_000, own_reserve=62_500)
-FULL = Case(LARGE, tokens=205_500)
+
+
+def of(key: str) -> Session:
+    return session_from_key(key)
+
+
+FULL = Case(LARGE, 205_500, of("main"))
 
 
 @pytest.mark.parametrize(
@@ -33,11 +40,11 @@ FULL = Case(LARGE, tokens=205_500)
         ({"enabled": False}, False, "disabled"),
         ({"writable": False}, False, "not-writable"),
         ({"heartbeat": True}, False, "heartbeat"),
-        ({"kind": SessionKind.CRON}, False, "cron"),
-        ({"kind": SessionKind.SUBAGENT}, False, "subagent"),
-        ({"kind": SessionKind.UNKNOWN}, False, "unknown"),
-        ({"kind": SessionKind.GROUP}, True, "tokens"),
-        ({"kind": SessionKind.DIRECT}, True, "tokens"),
+        ({"session": of("cron:nightly")}, False, "cron"),
+        ({"session": of("subagent:7")}, False, "subagent"),
+        ({"session": of("what")}, False, "unknown"),
+        ({"session": of("slack:group:1")}, True, "tokens"),
+        ({"session": of("direct:ann")}, True, "tokens"),
         ({"losing": True, "empty": True}, False, "empty"),
         ({"losing": True, "enabled": False}, False, "disabled"),
     ],

@@ -466,6 +466,43 @@ def test_secrets_are_masked_in_what_is_kept(live: LiveIn) -> None:
     assert "abcdefghijklmnop" not in life.keeping.unsaved.waiting()[0].text
 
 
+def test_what_was_left_has_room_of_its_own(live: LiveIn, notes: Path) -> None:
+    _, life = talked(live, failing)
+    life.new()
+    filling = "\n".join(f"- filling {number} {'x' * 90}" for number in range(400))
+
+    def full_then_facts(messages: Any) -> Any:
+        if messages[-1].role == "tool":
+            return "NO_REPLY"
+        earlier = "<conversation>" in str(messages)
+        return (
+            ToolCall("1", "memory_write", {"text": "- fact-3"})
+            if earlier
+            else ToolCall("1", "memory_write", {"text": filling})
+        )
+
+    healthy = live(ScriptedChat(full_then_facts))
+    healthy.before_turn("hello")
+    healthy.flush()
+    assert (notes / LOG).read_text().endswith("fact-3\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["\ud800 half", "👨‍👩‍👧‍👦" * 50, "한국어 \x00 中文", "a\r\nb\u2028c", "", " "]
+)
+def test_odd_texts_come_back_from_disk(live: LiveIn, text: str) -> None:
+    life = live(None)
+    life.before_turn(text)
+    life.after_turn(
+        [Message("assistant", text, (ToolCall("1", "t", {"x": text}),)), Message("tool", text, call_id="1")]
+    )
+    shown = live(None).session_start().messages
+    whole = text.encode("utf-8", "replace").decode()
+    assert [message.text for message in shown] == [whole] * 3
+    assert shown[1].calls[0].arguments == {"x": whole}
+    life.new()
+
+
 def test_a_damaged_piece_stops_nothing(live: LiveIn, tmp_path: Path) -> None:
     folder = tmp_path / "state/memory/unsaved/main"
     folder.mkdir(parents=True)

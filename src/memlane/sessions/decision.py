@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Literal
 
 from ..markdown import estimate_tokens
-from ..values import SessionKind, Value
+from ..transcripts.gate import access_of
+from ..values import Session, SessionKind, Value
 from .chat import Message, Usage
 
 DEFAULT_WINDOW = 200_000
@@ -60,7 +61,7 @@ class Case(Value, frozen=True):
     budget: Budget
     tokens: int
     """What the context holds."""
-    kind: SessionKind = SessionKind.MAIN
+    session: Session
     enabled: bool = True
     writable: bool = True
     heartbeat: bool = False
@@ -112,16 +113,12 @@ def decide(case: Case) -> Decision:
 
 def _skipped(case: Case) -> Reason | None:
     """What forbids a flush, if anything does."""
-    kinds: dict[SessionKind, Reason] = {
-        SessionKind.CRON: "cron",
-        SessionKind.SUBAGENT: "subagent",
-        SessionKind.UNKNOWN: "unknown",
-    }
+    kinds: dict[SessionKind, Reason] = {SessionKind.CRON: "cron", SessionKind.SUBAGENT: "subagent"}
     obstacles: tuple[tuple[bool, Reason], ...] = (
         (not case.enabled, "disabled"),
         (not case.writable, "not-writable"),
         (case.heartbeat, "heartbeat"),
-        (case.kind in kinds, kinds.get(case.kind, "unknown")),
+        (not access_of(case.session).flush, kinds.get(case.session.kind, "unknown")),
         (case.empty, "empty"),
         (case.flushed_in == case.compactions, "flushed"),
         (case.failures >= MOST_FAILURES, "failed"),

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
 from ..transcripts.lines import decoded
-from ..transcripts.sanitize import Sanitizer
 from ..values import Value
 from .prompts import fenced
 from .unsaved import Unsaved, UnsavedPieces
@@ -73,7 +72,7 @@ def keep_tail(call: HookCall, event: str, pieces: UnsavedPieces) -> Path:
 
     What was kept of the same session before is replaced. Raises SessionError when it cannot be written.
     """
-    said = Sanitizer()(tail(call.transcript, _TAIL_CHARACTERS)) if call.transcript else ""
+    said = tail(call.transcript, _TAIL_CHARACTERS, masked=pieces.masked) if call.transcript else ""
     reason = f"{event} {call.cause}".strip() + (f" in {call.cwd}" if call.cwd else "")
     return pieces.keep(call.key, session=call.key, reason=reason, text=said, transcript=call.transcript)
 
@@ -102,12 +101,12 @@ def start_answer(context: str) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}}
 
 
-def tail(location: str, characters: int) -> str:
+def tail(location: str, characters: int, *, masked: Callable[[str], str]) -> str:
     """The end of what was said, of a Claude Code transcript; empty where it cannot be read."""
     kept: list[str] = []
     room = characters
     for line in _last_lines(location):
-        text = _said(line)
+        text = masked(_said(line))  # before it is cut: half a secret has no shape
         if not text:
             continue
         if len(text) > room:

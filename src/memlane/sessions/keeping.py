@@ -14,7 +14,6 @@ from ..config import AgentSettings
 from ..disk import writer_lock
 from ..errors import ChatError, MemlaneError, StoreBusy
 from ..events import Observer
-from ..transcripts.sanitize import Sanitizer
 from ..values import SessionContext, Value
 from ..workspace import Workspace
 from .chat import ChatModel, ChatTool, Message
@@ -84,9 +83,7 @@ class Keeping:
         self.flush_model = flush_model or model
         self._own_reserve = own_reserve
         self._bounds = bounds
-        self._sanitized = Sanitizer()
-        settings = around.settings
-        self.unsaved = UnsavedPieces(settings.state_dir, settings.agent_id, clock=around.clock)
+        self.unsaved = UnsavedPieces(around.settings, clock=around.clock)
         self._indexing: list[threading.Thread] = []
 
     @property
@@ -157,7 +154,7 @@ class Keeping:
         return Case(
             budget=self.budget,
             tokens=self.tokens(shown) + estimate(more),
-            kind=self.conversation.session.kind,
+            session=self.conversation.session,
             enabled=settings.enabled and configured.enabled,
             writable=settings.workspace_access == "rw" and _is_writable(self.around.workspace.root),
             heartbeat=heartbeat,
@@ -182,31 +179,40 @@ class Keeping:
     def _flush(self, decision: Decision, shown: Sequence[Message], *, cycle: int) -> FlushReport:
         model = self.flush_model
         clock = self.around.clock
-        configured = self.around.settings.compaction.memory_flush
-        writer = LogWriter(self.around.workspace, self.conversation.session, clock=clock)
+        blocks = 0
 
         def told(context: Sequence[Message]) -> str:
+            nonlocal blocks
             if model is None:
                 raise ChatError("there is no chat model to ask", hint="pass one to Memory.life")
-            return flush(
-                model,
-                context,
-                prompts=FlushPrompts(configured.system_prompt, configured.prompt),
-                reading=self.around.tools(self.conversation.session.key),
-                writer=writer,
-                clock=clock,
-                window=self.budget.window,
-                bounds=self._bounds,
-            ).reply
+            writer = LogWriter(self.around.workspace, self.conversation.session, clock=clock)
+            try:
+                return self._told(model, context, writer)
+            finally:
+                blocks += writer.blocks
 
         try:
             reply = told(shown)
         except Exception as error:  # noqa: BLE001 - whatever a host's model raises, the user gets an answer
-            return FlushReport(decision, blocks=writer.blocks, failure=_reason(error))
+            return FlushReport(decision, blocks=blocks, failure=_reason(error))
         now = int(clock.now().astimezone(UTC).timestamp() * 1000)
         self.conversation.note({FLUSHED_AT: now, FLUSHED_IN: cycle})
         self._save_earlier(told)
-        return FlushReport(decision, done=True, blocks=writer.blocks, reply=reply)
+        return FlushReport(decision, done=True, blocks=blocks, reply=reply)
+
+    def _told(self, model: ChatModel, context: Sequence[Message], writer: LogWriter) -> str:
+        """Have the model write down what should last of `context`; gives what it says to the user."""
+        configured = self.around.settings.compaction.memory_flush
+        return flush(
+            model,
+            context,
+            prompts=FlushPrompts(configured.system_prompt, configured.prompt),
+            reading=self.around.tools(self.conversation.session.key),
+            writer=writer,
+            clock=self.around.clock,
+            window=self.budget.window,
+            bounds=self._bounds,
+        ).reply
 
     def _save_earlier(self, told: Callable[[Sequence[Message]], str]) -> None:
         """Have what earlier flushes left written down too. What fails again waits on."""
@@ -233,7 +239,7 @@ class Keeping:
         from msgspec.structs import replace
 
         why = report.failure or "the flush has failed too often in this session"
-        text = self._sanitized(said([message for message in shown if message.role != "system"]))
+        text = said([message for message in shown if message.role != "system"])
         try:
             transcript = self.conversation.transcript
             path = self.unsaved.keep(

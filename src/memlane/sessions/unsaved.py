@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from ..clock import Clock
+from ..config import AgentSettings
 from ..disk import write_all
 from ..errors import SessionError
+from ..transcripts.sanitize import Sanitizer
 from ..values import Value
 
 MOST_CHARACTERS = 200_000
@@ -39,22 +41,25 @@ class Unsaved(Value, frozen=True):
 class UnsavedPieces:
     """The pieces of one agent, a file each: `<state dir>/memory/unsaved/<agent>/<mark>.json`."""
 
-    def __init__(self, state_dir: Path, agent: str, *, clock: Clock) -> None:
-        self.folder = state_dir / "memory" / "unsaved" / agent
+    def __init__(self, settings: AgentSettings, *, clock: Clock) -> None:
+        self.folder = settings.state_dir / "memory" / "unsaved" / settings.agent_id
+        keys = [settings.memory_search.remote.api_key, *(p.api_key for p in settings.providers.values())]
+        self.masked: Callable[[str], str] = Sanitizer(key for key in keys if key)
         self._clock = clock
 
     def keep(self, mark: str, *, session: str, reason: str, text: str = "", transcript: str = "") -> Path:
         """Keep a piece, in the place of one with the same `mark`; what is no part of a file name becomes `-`.
 
-        It is on disk whole, or not at all. Raises SessionError when it cannot be written.
+        Secrets in it are masked. It is on disk whole, or not at all. Raises SessionError when it cannot be
+        written.
         """
         now = self._clock.now()
         content = {
             "session": session,
-            "reason": reason,
+            "reason": self.masked(reason),
             "keptAt": now.isoformat(timespec="seconds"),
             "transcript": transcript,
-            "text": text[-MOST_CHARACTERS:],
+            "text": self.masked(text)[-MOST_CHARACTERS:],
         }
         path = self.folder / f"{re.sub('[^A-Za-z0-9-]+', '-', mark)[:120]}.json"
         temporary = path.with_suffix(f".{uuid4().hex[:8]}.tmp")

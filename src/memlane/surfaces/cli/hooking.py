@@ -68,7 +68,7 @@ def session_start_command(place: Place) -> None:
         if not memory.settings.enabled:
             return
         notes = memory.context(limit=NOTES_CHARACTERS).text
-        pieces = UnsavedPieces(memory.settings.state_dir, memory.agent, clock=memory.clock)
+        pieces = UnsavedPieces(memory.settings, clock=memory.clock)
         context, handed_over = start_context(call, notes, pieces)
     print_json(start_answer(context))
     sys.stdout.flush()
@@ -98,7 +98,7 @@ def _keep(place: Place, event: str) -> None:
     with place.open() as memory:
         if not memory.settings.enabled:
             return
-        keep_tail(call, event, UnsavedPieces(memory.settings.state_dir, memory.agent, clock=memory.clock))
+        keep_tail(call, event, UnsavedPieces(memory.settings, clock=memory.clock))
         memory.sync(reason=f"hook: {event}", wait=0.0)
 
 
