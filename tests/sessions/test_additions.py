@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memlane.sessions.additions import additions
@@ -61,6 +61,7 @@ MARKDOWN = st.text(alphabet="ab \n-#*`>|1.:\t\r~=<!", max_size=80)
 
 
 @given(MARKDOWN, MARKDOWN)
+@example("```", "")
 def test_what_was_added_once_is_not_added_again(text: str, other: str) -> None:
     first = additions(text, [other], time="12:00", room=10_000)
     again = additions(text, [other, first.written()], time="13:00", room=10_000)

@@ -503,6 +503,17 @@ def test_odd_texts_come_back_from_disk(live: LiveIn, text: str) -> None:
     life.new()
 
 
+def test_a_state_folder_that_is_no_folder_keeps_nobody_from_an_answer(live: LiveIn, tmp_path: Path) -> None:
+    life = live(ScriptedChat(keeper), **SMALL)
+    (tmp_path / "state/memory").write_text("in the way")
+    life.before_turn("fact-0 " + "word " * 1_000)
+    life.after_turn(said("yes"))
+    began = life.before_turn("more")
+    assert began.flush.failure
+    assert began.messages[-1].text == "more"
+    assert "could not be kept" in life.compact().notices[0]
+
+
 def test_a_damaged_piece_stops_nothing(live: LiveIn, tmp_path: Path) -> None:
     folder = tmp_path / "state/memory/unsaved/main"
     folder.mkdir(parents=True)

@@ -15,7 +15,7 @@ from ..values import Value
 from ..workspace.entries import Entry, entry_of
 
 _BULLET = r"\A[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+"
-_TIME = r"\A([0-2][0-9]:[0-5][0-9])[ \t]+"
+_TIME = r"\A([0-2][0-9]:[0-5][0-9])\s+"
 _LINE_BREAK = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -52,13 +52,14 @@ def additions(text: str, known: Iterable[str], *, time: str, room: int) -> Addit
         if kind == "heading":
             heading = "" if _names_day(block) else block
             continue
-        key = _key(block)
-        if not key:
-            continue
-        if key in seen:
-            repeated += 1
+        if not _key(block):
             continue
         entry = _entry(kind, block, time)
+        # As the model has it, and as it would stand in the log: marks escaped, code closed.
+        names = {_key(block), _key(entry.written())}
+        if names & seen:
+            repeated += 1
+            continue
         new: list[Entry | str] = [f"\n{heading}\n\n", entry] if heading else [entry]
         size = sum(len(_as_written(one)) for one in new)
         if size > room:
@@ -67,7 +68,7 @@ def additions(text: str, known: Iterable[str], *, time: str, room: int) -> Addit
         room -= size
         entries += new
         heading = ""
-        seen.add(key)
+        seen |= names
     return Additions(tuple(entries), repeated, left_out)
 
 

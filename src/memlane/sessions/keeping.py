@@ -12,7 +12,7 @@ from typing import Any
 from ..clock import Clock
 from ..config import AgentSettings
 from ..disk import writer_lock
-from ..errors import ChatError, MemlaneError, StoreBusy
+from ..errors import ChatError, MemlaneError, StoreError
 from ..events import Observer
 from ..values import SessionContext, Value
 from ..workspace import Workspace
@@ -132,7 +132,7 @@ class Keeping:
             return self._keep(report, shown) if wanting else report
         try:
             report = self._flush_alone(decision, shown, cycle=count_in(data, "compactionCount"))
-        except StoreBusy as error:
+        except StoreError as error:
             report = FlushReport(decision, failure=str(error))
         if not report.failure:
             return report

@@ -141,8 +141,7 @@ class Life:
         Neither failing keeps the user from an answer. `heartbeat`: nobody asked, the agent woke by itself.
         Raises SessionError when the record cannot be written.
         """
-        if self._started is None:
-            self.session_start()
+        self._begin_if_need_be()
         message = Message("user", text)
         full = self.tokens + estimate([message]) >= self.keeping.budget.compact_at
         report = self.keeping.flush_if_due(losing=full, heartbeat=heartbeat, more=[message])
@@ -188,6 +187,7 @@ class Life:
 
     def compact(self) -> Turn:
         """Compact now, because the user asked for it. Raises ChatError when the model fails."""
+        self._begin_if_need_be()
         report = self.keeping.flush_if_due(losing=True)
         done = self.keeping.compact()
         notices = (report.notice,) if report.notice else ()
@@ -195,6 +195,7 @@ class Life:
 
     def flush(self) -> FlushReport:
         """Flush now, as though the context were about to be lost; once a cycle."""
+        self._begin_if_need_be()
         return self.keeping.flush_if_due(losing=True)
 
     def new(self) -> FlushReport:
@@ -202,6 +203,7 @@ class Life:
 
         Memory is flushed first, where that is due. The same for `/new` and `/reset`.
         """
+        self._begin_if_need_be()
         report = self.keeping.flush_if_due(losing=True)
         self.keeping.conversation.begin_anew()
         self._in_turn = False
@@ -214,6 +216,7 @@ class Life:
         `messages` is the context as the agent has it; without them, the recorded one. Call `after_compaction`
         when it is done.
         """
+        self._begin_if_need_be()
         return self.keeping.flush_if_due(losing=True, context=messages)
 
     def after_compaction(self, summary: str, *, kept: int) -> None:
@@ -227,6 +230,10 @@ class Life:
         cut = len(conversation.kept) - kept
         conversation.compacted(summary, cut, tokens_before=self.tokens)
         self.keeping.index()
+
+    def _begin_if_need_be(self) -> None:
+        if self._started is None:
+            self.session_start()
 
     def _compact_quietly(self) -> tuple[Compacted, str]:
         """Compact before a turn; a failure is told and leaves the context as it is."""

@@ -99,7 +99,6 @@ def _keep(place: Place, event: str) -> None:
         if not memory.settings.enabled:
             return
         keep_tail(call, event, UnsavedPieces(memory.settings, clock=memory.clock))
-        memory.sync(reason=f"hook: {event}", wait=0.0)
 
 
 def _call() -> Any:  # noqa: ANN401 - its type is imported when a hook runs
