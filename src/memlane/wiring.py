@@ -100,8 +100,15 @@ class LivingMemory(Protocol):
         """What a session starts with."""
         ...
 
-    def sync(self, *, force: bool = False, reason: str = "command", wait: float = 30.0) -> SyncReport:
-        """Bring the index up to date."""
+    def sync(
+        self,
+        *,
+        force: bool = False,
+        session: str | None = None,
+        reason: str = "command",
+        wait: float = 30.0,
+    ) -> SyncReport:
+        """Bring the index up to date, with the transcript of a session however little it has grown by."""
         ...
 
 
@@ -119,9 +126,9 @@ def life(
     from .sessions.keeping import Surroundings
     from .sessions.life import Life
 
-    def index(_transcript: Path, _force: bool) -> None:
+    def index(key: str, force: bool) -> None:
         if memory.settings.enabled:
-            memory.sync(reason="compaction")
+            memory.sync(reason="compaction", session=key if force else None)
 
     return Life(
         Surroundings(

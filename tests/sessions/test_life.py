@@ -348,22 +348,41 @@ def test_the_session_is_indexed_after_its_compaction_as_configured(
         "memorySearch": {"sync": {"sessions": {"postCompactionForce": force}}},
     }
     _, life = talked(live, **settings)
-    indexed: list[tuple[Path, bool, str]] = []
+    indexed: list[tuple[str, bool, str]] = []
     around = life.keeping.around
     from msgspec.structs import replace
 
     life.keeping.around = replace(
-        around, index=lambda path, forced: indexed.append((path, forced, threading.current_thread().name))
+        around, index=lambda key, forced: indexed.append((key, forced, threading.current_thread().name))
     )
     life.compact()
     if mode == "await":
         assert indexed
     life.close()
-    assert [(path, forced) for path, forced, _ in indexed] == (
-        [] if mode == "off" else [(life.transcript, force)]
+    assert [(key, forced) for key, forced, _ in indexed] == (
+        [] if mode == "off" else [("agent:main:main", force)]
     )
     assert {name for *_, name in indexed} <= {"MainThread", "memlane-session-index"}
     assert all((name == "MainThread") == (mode == "await") for *_, name in indexed)
+
+
+def test_after_a_compaction_what_was_said_is_found(notes: Path, tmp_path: Path) -> None:
+    from memlane import Memory
+
+    search = {"provider": "none", "sources": ["memory", "sessions"], "experimental": {"sessionMemory": True}}
+    defaults = {"workspace": str(notes), "memorySearch": search, "compaction": {"postIndexSync": "await"}}
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "openclaw.json").write_text(json.dumps({"agents": {"defaults": defaults}}))
+    with Memory.open(state_dir=state, environ={}) as memory, memory.life(model=ScriptedChat(keeper)) as life:
+        memory.sync()
+        for text in ("the zebra escaped", "and came back"):
+            life.before_turn(text)
+            life.after_turn(said("I see"))
+        assert life.compact().compacted == "yes"
+        found = memory.search("zebra", sync=False, source="sessions")
+    assert [hit.path for hit in found.hits] == [f"sessions/{life.transcript.name}"]
+    assert "Summarise" not in found.hits[0].snippet
 
 
 def test_an_agent_that_compacts_by_itself_raises_the_count(live: LiveIn) -> None:

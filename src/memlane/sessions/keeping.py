@@ -44,8 +44,9 @@ class Surroundings(Value, frozen=True):
     """The memory tools of the session with this key."""
     context: Callable[[str], SessionContext]
     """What the session with this key starts with."""
-    index: Callable[[Path, bool], None]
-    """Index a transcript after its compaction; the second argument: whatever it has grown by."""
+    index: Callable[[str, bool], None]
+    """Bring the index up to date after the compaction of the session with this key; the second argument:
+    with its transcript, however little that has grown by."""
 
 
 class FlushReport(Value, frozen=True):
@@ -303,7 +304,7 @@ class Keeping:
 
         def run() -> None:
             try:
-                self.around.index(self.conversation.transcript.path, force)
+                self.around.index(self.conversation.session.key, force)
             except MemlaneError as error:
                 self.around.observer.warning(f"the session was not indexed after its compaction: {error}")
 

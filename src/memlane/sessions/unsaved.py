@@ -12,7 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from ..clock import Clock
-from ..config import AgentSettings
+from ..config import AgentSettings, configured_secrets
 from ..disk import write_all
 from ..errors import SessionError
 from ..transcripts.sanitize import Sanitizer
@@ -43,8 +43,7 @@ class UnsavedPieces:
 
     def __init__(self, settings: AgentSettings, *, clock: Clock) -> None:
         self.folder = settings.state_dir / "memory" / "unsaved" / settings.agent_id
-        keys = [settings.memory_search.remote.api_key, *(p.api_key for p in settings.providers.values())]
-        self.masked: Callable[[str], str] = Sanitizer(key for key in keys if key)
+        self.masked: Callable[[str], str] = Sanitizer(configured_secrets(settings))
         self._clock = clock
 
     def keep(self, mark: str, *, session: str, reason: str, text: str = "", transcript: str = "") -> Path:
