@@ -36,7 +36,7 @@ class Agent:
     def hook(
         self, name: str, *options: str, data: bytes | None = None, **fields: Any
     ) -> subprocess.CompletedProcess[str]:
-        call = {"session_id": SESSION, "transcript_path": str(self.transcript), "cwd": "/work", **fields}
+        call = {"session_id": SESSION, "transcript_path": str(self.transcript), "cwd": "/home/ann", **fields}
         given = json.dumps(call).encode() if data is None else data
         done = subprocess.run(
             [sys.executable, "-m", "memlane", "hook", name, *options],
@@ -131,7 +131,7 @@ def test_the_next_session_is_pointed_to_the_one_before(agent: Agent, source: str
     agent.says(line("user", "what was said"))
     assert agent.hook("session-end", hook_event_name="SessionEnd", reason="clear").returncode == 0
     context = agent.start(source, session_id="another")
-    assert "(end clear in /work); nothing of it was summarised" in context
+    assert "(end clear in /home/ann); nothing of it was summarised" in context
     assert str(agent.transcript) in context
     assert "what was said" not in context
     assert agent.kept() == []
