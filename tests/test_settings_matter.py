@@ -255,6 +255,71 @@ def test_a_price_is_told_by_the_plan(tree: Path, tmp_path: Path) -> None:
     assert 0 < told < 1
 
 
+# The same for what the life cycle of a session goes by. Each is looked at in a session of one long turn.
+LIVED: dict[str, tuple[object, str]] = {
+    "contextTokens": (3_000, "threshold"),
+    "compaction.reserveTokensFloor": (30_000, "threshold"),
+    "compaction.postIndexSync": ("off", "indexed"),
+    "compaction.memoryFlush.enabled": (False, "reason"),
+    "compaction.memoryFlush.softThresholdTokens": (8_000, "threshold"),
+    "compaction.memoryFlush.forceFlushTranscriptBytes": ("4kb", "reason"),
+    "compaction.memoryFlush.systemPrompt": ("Write it down.", "asked"),
+    "compaction.memoryFlush.prompt": ("What lasts?", "asked"),
+    "compaction.memoryFlush.model": ("small", "model"),
+    "sandbox.workspaceAccess": ("ro", "reason"),
+    "memorySearch.sync.sessions.postCompactionForce": (False, "indexed"),
+}
+
+
+def lived(tree: Path, state: Path, settings: dict[str, Any], look: str) -> object:
+    """One aspect of a session: a long turn, a decision, a flush, a compaction."""
+    from msgspec.structs import replace
+
+    from memlane.sessions.chat import Message
+    from memlane.testing import ScriptedChat
+
+    state.mkdir()
+    defaults = {"workspace": str(tree), **settings}
+    (state / "openclaw.json").write_text(json.dumps({"agents": {"defaults": defaults}}), "utf-8")
+    clock = FixedClock(datetime(2026, 2, 10, 12, tzinfo=UTC))
+    chat, small = (
+        ScriptedChat(lambda messages: "summary" if "summarise" in messages[0].text else "NO_REPLY")
+        for _ in range(2)
+    )
+    seen: dict[str, object] = {}
+    with Memory.open(state_dir=state, environ={}, clock=clock) as memory:
+        with memory.life(model=chat, model_named=lambda _: small) as life:
+            indexed: list[bool] = []
+            life.keeping.around = replace(life.keeping.around, index=lambda _, force: indexed.append(force))
+            life.before_turn("word " * 2_000)
+            life.after_turn([Message("assistant", "yes")])
+            decision = life.before_turn("and now?").flush.decision
+            seen["reason"], seen["threshold"] = decision.reason, decision.threshold
+            life.flush()
+            asked = [messages for messages, _ in [*chat.requests, *small.requests]]
+            seen["asked"] = [(messages[0].text[:60], messages[-1].text) for messages in asked]
+            seen["model"] = len(small.requests)
+            life.compact()
+        seen["indexed"] = indexed
+    return seen[look]
+
+
+@pytest.mark.parametrize("key", LIVED)
+def test_a_setting_changes_the_life_of_a_session(tree: Path, tmp_path: Path, key: str) -> None:
+    value, look = LIVED[key]
+    default = lived(tree, tmp_path / "one", {}, look)
+    assert lived(tree, tmp_path / "two", nested(key, value), look) != default
+
+
+def test_every_key_of_compaction_is_looked_at(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    with Memory.open(workspace=tree, state_dir=tmp_path / "state", environ={}) as memory:
+        keys = {
+            key for key, _, _ in describe(memory.settings) if "compaction" in key or key == "contextTokens"
+        }
+    assert {key.removeprefix("agents.defaults.") for key in keys} <= set(LIVED)
+
+
 def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: Path) -> None:
     state = tmp_path / "state"
     state.mkdir()

@@ -24,6 +24,7 @@ from .values import (
 if TYPE_CHECKING:
     from .doctor import DoctorReport
     from .evaluate import Evaluation, Question
+    from .sessions.life import Life
     from .tools import Tool
     from .transcripts.listing import SessionInfo
 
@@ -71,9 +72,9 @@ class AsyncMemory:
         """See `Memory.remember`."""
         return await self._in_thread(self._memory.remember, text, **options)
 
-    async def context(self, session: str | None = None) -> SessionContext:
+    async def context(self, session: str | None = None, *, limit: int | None = None) -> SessionContext:
         """See `Memory.context`."""
-        return await self._in_thread(self._memory.context, session)
+        return await self._in_thread(self._memory.context, session, limit=limit)
 
     async def sync(self, **options: Any) -> SyncReport:  # noqa: ANN401
         """See `Memory.sync`."""
@@ -118,6 +119,10 @@ class AsyncMemory:
     def tools(self, *, session: str | None = None) -> list[Tool]:
         """See `Memory.tools`. Calling a tool blocks; hosts run it in a thread."""
         return self._memory.tools(session=session)
+
+    def life(self, **options: Any) -> Life:  # noqa: ANN401
+        """See `Memory.life`. Its methods block; hosts run them in a thread, one at a time."""
+        return self._memory.life(**options)
 
     async def close(self) -> None:
         """See `Memory.close`."""

@@ -12,6 +12,8 @@
     ├── EmbeddingError            a provider failed                               exit 1
     │   ├── ProviderUnavailable   a provider cannot be used at all (set-up)
     │   └── QuotaExhausted        a provider takes no more for now, and may say until when
+    ├── ChatError                 a chat model failed                             exit 1
+    │   └── ContextOverflow       the messages do not fit its context
     ├── Interrupted               work was ended on request; what is done is kept  exit 130
     └── RerankError               a reranking model failed; searches do without   exit 1
 
@@ -145,6 +147,18 @@ class QuotaExhausted(EmbeddingError):  # noqa: N818
     ) -> None:
         super().__init__(message, hint=hint, made=made)
         self.retry_at = retry_at
+
+
+class ChatError(MemlaneError):
+    """A chat model failed, or cannot be used."""
+
+    code = "chat"
+
+
+class ContextOverflow(ChatError):  # noqa: N818
+    """The messages do not fit the context of the chat model."""
+
+    code = "context_overflow"
 
 
 class Interrupted(MemlaneError):  # noqa: N818

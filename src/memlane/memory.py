@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from .evaluate import Evaluation, Question
     from .recollection import Recollection
     from .rerank.base import Reranker
+    from .sessions.chat import ChatModel
+    from .sessions.life import Life
     from .tools import Tool
     from .transcripts.gate import Access
     from .transcripts.listing import SessionInfo
@@ -229,18 +231,24 @@ class Memory:
             self._freshness.note_write(path)
         return written
 
-    def context(self, session: str | None = None) -> SessionContext:
-        """What an agent should have in its prompt when a session starts.
+    def context(self, session: str | None = None, *, limit: int | None = None) -> SessionContext:
+        """What an agent should have in its prompt when a session starts: at most `limit` characters of notes.
 
         Also brings the index up to date for the session, when `sync.onSessionStart` is on; a failure of
         that is a warning.
         """
         from .transcripts.keys import session_from_key
-        from .workspace import session_context
+        from .workspace.context import FILE_LIMIT, TOTAL_LIMIT, session_context
 
         asker = session_from_key(session, agent=self.agent)
+        most = TOTAL_LIMIT if limit is None else min(limit, TOTAL_LIMIT)
         context = session_context(
-            self.workspace, asker, curated=self._access(session).curated, today=self.clock.today()
+            self.workspace,
+            asker,
+            curated=self._access(session).curated,
+            today=self.clock.today(),
+            file_limit=min(FILE_LIMIT, most),
+            total_limit=most,
         )
         if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
             self._freshness.greet_session()
@@ -364,6 +372,34 @@ class Memory:
             return []
         writable = self.settings.workspace_access == "rw"
         return [tool for tool in tools_for(self, session=session) if writable or tool.read_only]
+
+    def life(
+        self,
+        *,
+        session: str | None = None,
+        model: ChatModel | None = None,
+        model_named: Callable[[str], ChatModel] | None = None,
+        system: str = "",
+        compaction_reserve: int = 0,
+    ) -> Life:
+        """The life cycle of memory in a session, for an agent with a loop of its own (docs/life-cycle.md).
+
+        `session` is its key, by default the main session's. `model` flushes and summarises; `model_named`
+        gives another one by its name, for `compaction.memoryFlush.model`. `system` is the agent's own system
+        prompt. `compaction_reserve` are tokens that the agent's compaction keeps free. Raises SessionError
+        when the session cannot be read or written.
+        """
+        from .wiring import life
+
+        return life(
+            self,
+            observer=self._observer,
+            session=session,
+            model=model,
+            model_named=model_named,
+            system=system,
+            compaction_reserve=compaction_reserve,
+        )
 
     def close(self) -> None:
         """Let go of everything that was opened. Closing twice is harmless.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .clock import Clock
 from .config import AgentSettings, Configuration, load_config
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from .backends.base import Backend
     from .embed.select import Choice
     from .rerank.base import Reranker
+    from .sessions.chat import ChatModel
+    from .sessions.life import Life
+    from .tools import Tool
+    from .values import SessionContext, SyncReport
 
 
 def workspace_of(settings: AgentSettings, home: Path) -> Workspace:
@@ -99,6 +103,69 @@ def reranker_choice(settings: AgentSettings, passed: Reranker | None) -> Callabl
         return CrossEncoder(Path(rerank.model or ""))
 
     return choose
+
+
+class LivingMemory(Protocol):
+    """What the life cycle of a session asks of a memory."""
+
+    settings: AgentSettings
+    workspace: Workspace
+    clock: Clock
+
+    def tools(self, *, session: str | None = None) -> list[Tool]:
+        """The tools of a session."""
+        ...
+
+    def context(self, session: str | None = None) -> SessionContext:
+        """What a session starts with."""
+        ...
+
+    def sync(
+        self,
+        *,
+        force: bool = False,
+        session: str | None = None,
+        reason: str = "command",
+        wait: float = 30.0,
+    ) -> SyncReport:
+        """Bring the index up to date, with the transcript of a session however little it has grown by."""
+        ...
+
+
+def life(
+    memory: LivingMemory,
+    *,
+    observer: Observer,
+    session: str | None,
+    model: ChatModel | None,
+    model_named: Callable[[str], ChatModel] | None,
+    system: str,
+    compaction_reserve: int,
+) -> Life:
+    """The life cycle of a session of a memory; see `Memory.life`."""
+    from .sessions.keeping import Surroundings
+    from .sessions.life import Life
+
+    def index(key: str, force: bool) -> None:
+        if memory.settings.enabled:
+            memory.sync(reason="compaction", session=key if force else None)
+
+    return Life(
+        Surroundings(
+            memory.settings,
+            memory.workspace,
+            memory.clock,
+            observer,
+            tools=lambda key: memory.tools(session=key),
+            context=memory.context,
+            index=index,
+        ),
+        session=session,
+        model=model,
+        model_named=model_named,
+        system=system,
+        compaction_reserve=compaction_reserve,
+    )
 
 
 def read_configuration(

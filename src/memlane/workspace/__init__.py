@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .context import oversized_notes, session_context
     from .create import create_workspace
-    from .daily import remember
+    from .daily import append_to_log, remember
     from .decode import UnreadableNote, read_document
     from .files import dated_day, is_readable, scan_tree
     from .media import MediaRules, media_text
@@ -40,6 +40,7 @@ __all__ = [
     "ReadablePath",
     "UnreadableNote",
     "Workspace",
+    "append_to_log",
     "create_workspace",
     "dated_day",
     "glob_expression",
@@ -64,6 +65,7 @@ _HOMES = {
     "ReadablePath": "paths",
     "UnreadableNote": "decode",
     "Workspace": "roots",
+    "append_to_log": "daily",
     "create_workspace": "create",
     "dated_day": "files",
     "glob_expression": "roots",
