@@ -124,10 +124,10 @@ def test_identity_is_the_same_whoever_opens_and_whatever_the_key(
     from memlane.index.identity import layout_identity, space_identity
 
     write("memory/a.md", "tea\n")
-    first = open_memory(remote={"apiKey": "one"})
+    first = open_memory(provider="bundled", remote={"apiKey": "one"})
     assert first.sync().embedded == 1
     first.close()
-    second = open_memory(remote={"apiKey": "another"})
+    second = open_memory(provider="bundled", remote={"apiKey": "another"})
     report = second.sync()
     assert (report.indexed, report.embedded, report.files_read) == (0, 0, 0)
     assert space_identity(BundledEmbedder().identity) == space_identity(BundledEmbedder().identity)
