@@ -386,11 +386,12 @@ def test_an_index_whose_beginning_was_cut_off_by_a_kill_is_begun_again(path: Pat
     being_made = tmp_path / "being-made.sqlite"
     connection = apsw.Connection(str(being_made))
     connection.execute(f"BEGIN IMMEDIATE; {TABLES}; PRAGMA application_id = {APPLICATION_ID}")
-    connection.cache_flush()  # pages lie in the file, and the journal to take them back beside it
+    connection.cache_flush()
     path.parent.mkdir()
-    path.write_bytes(being_made.read_bytes())
     Path(f"{path}-journal").write_bytes(Path(f"{being_made}-journal").read_bytes())
+    connection.execute("COMMIT")
     connection.close()
+    path.write_bytes(being_made.read_bytes())  # all is written, and the journal takes it back
     store = SqliteStore(path)
     try:
         assert store.current_generation() is None
