@@ -96,8 +96,11 @@ class Embedder(Protocol):
         ...
 
     @property
-    def unrelated_cosine(self) -> float:
-        """The cosine that unrelated texts typically reach with this model: the zero of its scale."""
+    def unrelated_cosine(self) -> float | None:
+        """The cosine that unrelated texts typically reach with this model: the zero of its scale.
+
+        None where nobody knows: it is then measured on the vectors of the index.
+        """
         ...
 
     @property
@@ -208,7 +211,7 @@ class CheckedEmbedder:
         return self._inner.max_input_tokens
 
     @property
-    def unrelated_cosine(self) -> float:
+    def unrelated_cosine(self) -> float | None:
         """As is known now: it may be measured once the model is loaded."""
         return self._inner.unrelated_cosine
 

@@ -133,6 +133,16 @@ def refused_media(connection: apsw.Connection, space: int) -> list[tuple[str, st
     )
 
 
+def sample_vectors(connection: apsw.Connection, space: int, most: int) -> list[Vector]:
+    """Vectors of a space, evenly from its first chunk to its last."""
+    table = schema.vectors_table(space)
+    chosen = f"SELECT chunk FROM {table} WHERE vector IS NOT NULL ORDER BY chunk"  # noqa: S608
+    chunks = [row[0] for row in connection.execute(chosen)]
+    sample = chunks[:: max(1, len(chunks) // most)][:most]
+    wanted = f"SELECT vector FROM {table} WHERE chunk IN ({_marks(sample)})"  # noqa: S608
+    return [row[0] for row in select(connection, wanted, *sample)]
+
+
 def has_source(connection: apsw.Connection, generation: int, source: Source) -> bool:
     """Whether a generation has a file of this source."""
     statement = "SELECT EXISTS (SELECT 1 FROM files WHERE generation = ? AND source = ?)"

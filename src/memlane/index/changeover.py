@@ -23,6 +23,7 @@ from .identity import space_identity
 from .lengths import is_noted
 from .pause import Pause, Pauses
 from .store import Generation, Space, Store
+from .unrelated import measure_unrelated
 
 if TYPE_CHECKING:
     from ..embed.batch.fill import BatchFill
@@ -147,6 +148,7 @@ class Changeover:
             fill, target, probing=bool(substituting), insisting=insisting, trusting=trusting, brief=brief
         )
         if not problem:
+            measure_unrelated(self._store, target, self._wanted)
             self._store.promote(generation, target)
             self._pauses.end()
             return Filled(count)
@@ -247,6 +249,7 @@ class Changeover:
         space = self._store.target_space(generation, space_identity(deputy.identity), keep=self.kept)
         count = self._space_fill(space, deputy).run()
         if count.error is None:
+            measure_unrelated(self._store, space, deputy)
             self._store.promote(generation, space, keep=self.kept)
         return count
 

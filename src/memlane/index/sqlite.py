@@ -305,6 +305,11 @@ class SqliteStore:
             asked = [only.id] if only else [row[0] for row in rows]
             return candidates.vectors_by_digest(connection, asked, digests)
 
+    def sample_vectors(self, space: Space, most: int) -> list[Vector]:
+        """Vectors of a space, evenly from its oldest chunk to its newest."""
+        with self._database.reading() as connection:
+            return candidates.sample_vectors(connection, space.id, most)
+
     def digests(self) -> set[bytes]:
         """The digests of all texts that are indexed."""
         with self._database.reading() as connection:

@@ -352,6 +352,10 @@ class Store(Protocol):
         """The next chunks of a generation without a vector in this space, by id; without a space, all."""
         ...
 
+    def sample_vectors(self, space: Space, most: int) -> list[Vector]:
+        """Vectors of a space, evenly from its oldest chunk to its newest."""
+        ...
+
     def known_vectors(
         self, identity: str, digests: Sequence[bytes], *, only: Space | None = None
     ) -> dict[bytes, Vector]:

@@ -12,6 +12,7 @@ from ..errors import EmbeddingError, StoreCorrupt, StoreError
 from ..index.identity import space_identity
 from ..index.lengths import note_other_length
 from ..index.store import Store
+from ..index.unrelated import unrelated_of
 from ..values import Filters, Value
 from .fuse import (
     KeywordEvidence,
@@ -52,6 +53,8 @@ class VectorLeg(Value, frozen=True):
     """Why the leg had no say although nothing went wrong: off, no vectors yet, no known word."""
     failure: str = ""
     """What went wrong."""
+    unrelated: float = 0.0
+    """The cosine that unrelated texts have with the model."""
 
     @property
     def answered(self) -> bool:
@@ -130,17 +133,18 @@ def vector_leg(
                 few = store.vector_candidates(vector, limit=_LEAST, filters=one)
                 near.update((found.chunk, found) for found in few)
             candidates = sorted(near.values(), key=lambda found: (-found.cosine, found.chunk))
+        unrelated = unrelated_of(store, embedder)
     except StoreCorrupt:
         raise
     except (EmbeddingError, StoreError) as error:
         return VectorLeg(failure=str(error))
-    unrelated = embedder.unrelated_cosine
     return VectorLeg(
         {
             found.chunk: VectorEvidence(rank, found.cosine, vector_score(found.cosine, unrelated))
             for rank, found in enumerate(candidates, start=1)
         },
         query=vector,
+        unrelated=unrelated,
     )
 
 
@@ -151,7 +155,7 @@ def _by_source(filters: Filters) -> Iterator[Filters]:
         yield replace(filters, source="sessions")
 
 
-def complete_cosines(leg: VectorLeg, store: Store, chunks: Sequence[int], unrelated: float) -> VectorLeg:
+def complete_cosines(leg: VectorLeg, store: Store, chunks: Sequence[int]) -> VectorLeg:
     """The leg with the cosines of further chunks, which the other leg found.
 
     With them a chunk's score no longer depends on how deep the candidate lists go.
@@ -161,7 +165,7 @@ def complete_cosines(leg: VectorLeg, store: Store, chunks: Sequence[int], unrela
         return leg
     known = store.cosines(leg.query, missing)
     added = {
-        chunk: VectorEvidence(None, cosine, vector_score(cosine, unrelated))
+        chunk: VectorEvidence(None, cosine, vector_score(cosine, leg.unrelated))
         for chunk, cosine in known.items()
     }
-    return VectorLeg({**leg.evidence, **added}, leg.query, leg.absence, leg.failure)
+    return replace(leg, evidence={**leg.evidence, **added})

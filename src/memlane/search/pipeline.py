@@ -101,8 +101,7 @@ class Search:
         terms += asked.terms
         keyword, vector = self._legs(request.query, terms, self._pool(request), filters)
         times.lap("legs")
-        unrelated = self._embedder.unrelated_cosine if self._embedder else 0.0
-        vector = complete_cosines(vector, self._store, list(keyword.evidence), unrelated)
+        vector = complete_cosines(vector, self._store, list(keyword.evidence))
         weights = self._weights(keyword, vector)
         candidates = self._fused(keyword, vector, weights)
         times.lap("fuse")

@@ -36,7 +36,7 @@ class RemoteEmbedder:
     """One model of one provider, reached over HTTP."""
 
     worth_caching = True
-    unrelated_cosine = 0.0
+    unrelated_cosine = None
     relative_weight = 1.0
     max_in_flight = _IN_FLIGHT
 
