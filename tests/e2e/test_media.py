@@ -288,7 +288,11 @@ def test_an_index_of_the_older_format_takes_media_in(opened: Open, tmp_path: Pat
         memory.sync()
         path = memory.status().store_path
     connection = apsw.Connection(path)
-    connection.execute("ALTER TABLE files DROP COLUMN media; PRAGMA user_version = 2")
+    connection.execute(
+        "ALTER TABLE files DROP COLUMN media; ALTER TABLE files DROP COLUMN offset;"
+        " ALTER TABLE files DROP COLUMN lines; ALTER TABLE chunks DROP COLUMN first_at;"
+        " ALTER TABLE chunks DROP COLUMN last_at; PRAGMA user_version = 2"
+    )
     connection.close()
     with opened(MediaEmbedder(SHOWN)) as memory:
         report = memory.sync()

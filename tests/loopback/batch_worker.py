@@ -22,6 +22,7 @@ from memlane.embed.batch.openai import OpenAiBatches
 from memlane.embed.batch.settings import BatchSettings
 from memlane.embed.endpoint import Endpoint
 from memlane.embed.select import Choice
+from memlane.index.sources import Sources
 from memlane.search.settings import SearchSettings
 from memlane.testing import HashEmbedder, RecordingObserver
 from memlane.workspace import Workspace
@@ -61,7 +62,7 @@ def backend(
 ) -> BuiltinBackend:
     embedder = CheckedEmbedder(DirectEmbedder(endpoint))
     return BuiltinBackend(
-        Workspace(notes, home=notes),
+        Sources(Workspace(notes, home=notes)),
         IndexSettings(agent="main", store_path=index, batch=batch, cache_entries=10**6),
         SearchSettings(),
         choose=lambda: Choice(embedder, (), endpoint=endpoint),
