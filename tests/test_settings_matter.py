@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from tests.loopback.embeddings_api import OpenAiService, served
+from tests.media_embedder import MediaEmbedder
+from tests.media_files import png, wav
 
 from memlane import Memory, SearchResult
 from memlane.clock import FixedClock
@@ -167,6 +169,29 @@ def test_the_cache_settings_matter(tree: Path, tmp_path: Path) -> None:
     assert kept > 60
 
 
+def test_which_images_and_audio_are_indexed_matters(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "team/photo.png").write_bytes(png())
+    (tmp_path / "team/photo.wav").write_bytes(wav())
+    assert len(png()) > len(wav())
+
+    def found(memory: Memory) -> object:
+        memory.sync()
+        return {hit.path.rpartition("/")[2] for hit in memory.search("photo") if "photo" in hit.path}
+
+    gemini = {"provider": "gemini", "model": "gemini-embedding-2", "extraPaths": [str(tmp_path / "team")]}
+    expected: list[tuple[dict[str, object], set[str]]] = [
+        ({}, set()),
+        ({"enabled": True}, {"photo.png", "photo.wav"}),
+        ({"enabled": True, "modalities": ["image"]}, {"photo.png"}),
+        ({"enabled": True, "maxFileBytes": len(png())}, {"photo.png", "photo.wav"}),
+        ({"enabled": True, "maxFileBytes": len(png()) - 1}, {"photo.wav"}),
+    ]
+    for number, (part, names) in enumerate(expected):
+        settings = {**gemini, "multimodal": part}
+        state = tmp_path / f"state-{number}"
+        assert observed(tree, state, settings, found, embedder=MediaEmbedder({})) == names
+
+
 class Lenient(OpenAiService):
     """Takes whatever it is sent."""
 
@@ -230,6 +255,71 @@ def test_a_price_is_told_by_the_plan(tree: Path, tmp_path: Path) -> None:
     assert 0 < told < 1
 
 
+# The same for what the life cycle of a session goes by. Each is looked at in a session of one long turn.
+LIVED: dict[str, tuple[object, str]] = {
+    "contextTokens": (3_000, "threshold"),
+    "compaction.reserveTokensFloor": (30_000, "threshold"),
+    "compaction.postIndexSync": ("off", "indexed"),
+    "compaction.memoryFlush.enabled": (False, "reason"),
+    "compaction.memoryFlush.softThresholdTokens": (8_000, "threshold"),
+    "compaction.memoryFlush.forceFlushTranscriptBytes": ("4kb", "reason"),
+    "compaction.memoryFlush.systemPrompt": ("Write it down.", "asked"),
+    "compaction.memoryFlush.prompt": ("What lasts?", "asked"),
+    "compaction.memoryFlush.model": ("small", "model"),
+    "sandbox.workspaceAccess": ("ro", "reason"),
+    "memorySearch.sync.sessions.postCompactionForce": (False, "indexed"),
+}
+
+
+def lived(tree: Path, state: Path, settings: dict[str, Any], look: str) -> object:
+    """One aspect of a session: a long turn, a decision, a flush, a compaction."""
+    from msgspec.structs import replace
+
+    from memlane.sessions.chat import Message
+    from memlane.testing import ScriptedChat
+
+    state.mkdir()
+    defaults = {"workspace": str(tree), **settings}
+    (state / "openclaw.json").write_text(json.dumps({"agents": {"defaults": defaults}}), "utf-8")
+    clock = FixedClock(datetime(2026, 2, 10, 12, tzinfo=UTC))
+    chat, small = (
+        ScriptedChat(lambda messages: "summary" if "summarise" in messages[0].text else "NO_REPLY")
+        for _ in range(2)
+    )
+    seen: dict[str, object] = {}
+    with Memory.open(state_dir=state, environ={}, clock=clock) as memory:
+        with memory.life(model=chat, model_named=lambda _: small) as life:
+            indexed: list[bool] = []
+            life.keeping.around = replace(life.keeping.around, index=lambda _, force: indexed.append(force))
+            life.before_turn("word " * 2_000)
+            life.after_turn([Message("assistant", "yes")])
+            decision = life.before_turn("and now?").flush.decision
+            seen["reason"], seen["threshold"] = decision.reason, decision.threshold
+            life.flush()
+            asked = [messages for messages, _ in [*chat.requests, *small.requests]]
+            seen["asked"] = [(messages[0].text[:60], messages[-1].text) for messages in asked]
+            seen["model"] = len(small.requests)
+            life.compact()
+        seen["indexed"] = indexed
+    return seen[look]
+
+
+@pytest.mark.parametrize("key", LIVED)
+def test_a_setting_changes_the_life_of_a_session(tree: Path, tmp_path: Path, key: str) -> None:
+    value, look = LIVED[key]
+    default = lived(tree, tmp_path / "one", {}, look)
+    assert lived(tree, tmp_path / "two", nested(key, value), look) != default
+
+
+def test_every_key_of_compaction_is_looked_at(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    with Memory.open(workspace=tree, state_dir=tmp_path / "state", environ={}) as memory:
+        keys = {
+            key for key, _, _ in describe(memory.settings) if "compaction" in key or key == "contextTokens"
+        }
+    assert {key.removeprefix("agents.defaults.") for key in keys} <= set(LIVED)
+
+
 def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: Path) -> None:
     state = tmp_path / "state"
     state.mkdir()
@@ -250,13 +340,15 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
         "fallback",  # index/test_fallback
         "local.modelCacheDir",  # embed/test_select
         "remote.pricePerMillionTokens",
+        "multimodal.enabled",
+        "multimodal.modalities",
+        "multimodal.maxFileBytes",
         "sync.watch",  # these three: test_background
         "sync.watchDebounceMs",
         "sync.intervalMinutes",
     }
     later = (
         "remote.batch.",
-        "multimodal.",
         "sync.sessions.",
         "experimental.",
         "sources",

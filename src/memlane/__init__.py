@@ -11,7 +11,7 @@ The rooms, in the order in which data flows through them (each imports only thos
     rerank                                  query and passage read together by a model, where there is one
     index                                   chunks → full text and vectors in one SQLite file; syncing
     search                                  query → two legs → fused, explained, ranked results
-    sessions, backends                      who asks; the index behind one protocol
+    sessions, backends                      the life of a conversation; the index behind one protocol
     doctor                                  what is wrong, and what to do about it
     tools                                   what an agent's model sees
     evaluate                                a user's own questions: measures, reasons of misses, comparisons
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from .async_memory import AsyncMemory
     from .doctor import DoctorReport, Finding
     from .errors import (
+        ChatError,
         ConfigError,
+        ContextOverflow,
         EmbeddingError,
         Interrupted,
         MemlaneError,
@@ -65,7 +67,9 @@ _HOMES = {
     "Finding": "doctor",
     **dict.fromkeys(
         (
+            "ChatError",
             "ConfigError",
+            "ContextOverflow",
             "EmbeddingError",
             "Interrupted",
             "MemlaneError",
@@ -98,7 +102,9 @@ _HOMES = {
 
 __all__ = [
     "AsyncMemory",
+    "ChatError",
     "ConfigError",
+    "ContextOverflow",
     "DoctorReport",
     "EmbeddingError",
     "Excerpt",

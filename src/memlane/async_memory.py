@@ -9,12 +9,24 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from .memory import Memory
-from .values import Excerpt, IndexPlan, Pass, SearchResult, SessionContext, Status, SyncReport, Written
+from .values import (
+    BatchReport,
+    Excerpt,
+    IndexPlan,
+    Pass,
+    SearchResult,
+    SessionContext,
+    Status,
+    SyncReport,
+    Written,
+)
 
 if TYPE_CHECKING:
     from .doctor import DoctorReport
     from .evaluate import Evaluation, Question
+    from .sessions.life import Life
     from .tools import Tool
+    from .transcripts.listing import SessionInfo
 
 _Arguments = ParamSpec("_Arguments")
 _Answer = TypeVar("_Answer")
@@ -60,9 +72,9 @@ class AsyncMemory:
         """See `Memory.remember`."""
         return await self._in_thread(self._memory.remember, text, **options)
 
-    async def context(self, session: str | None = None) -> SessionContext:
+    async def context(self, session: str | None = None, *, limit: int | None = None) -> SessionContext:
         """See `Memory.context`."""
-        return await self._in_thread(self._memory.context, session)
+        return await self._in_thread(self._memory.context, session, limit=limit)
 
     async def sync(self, **options: Any) -> SyncReport:  # noqa: ANN401
         """See `Memory.sync`."""
@@ -71,6 +83,18 @@ class AsyncMemory:
     async def plan(self, *, force: bool = False) -> IndexPlan:
         """See `Memory.plan`."""
         return await self._in_thread(self._memory.plan, force=force)
+
+    async def sessions(self, *, session: str | None = None) -> list[SessionInfo]:
+        """See `Memory.sessions`."""
+        return await self._in_thread(self._memory.sessions, session=session)
+
+    async def transcript(self, which: str, **options: Any) -> Excerpt:  # noqa: ANN401
+        """See `Memory.transcript`."""
+        return await self._in_thread(self._memory.transcript, which, **options)
+
+    async def export_session(self, which: str, *, session: str | None = None) -> str:
+        """See `Memory.export_session`; the whole text at once."""
+        return await self._in_thread(lambda: "".join(self._memory.export_session(which, session=session)))
 
     async def start(self, listener: Callable[[Pass], None] | None = None, **options: Any) -> None:  # noqa: ANN401
         """See `Memory.start`."""
@@ -84,6 +108,10 @@ class AsyncMemory:
         """See `Memory.evaluate`."""
         return await self._in_thread(self._memory.evaluate, questions, **options)
 
+    async def batches(self) -> BatchReport:
+        """See `Memory.batches`."""
+        return await self._in_thread(self._memory.batches)
+
     async def doctor(self, *, fix: bool = False) -> DoctorReport:
         """See `Memory.doctor`."""
         return await self._in_thread(self._memory.doctor, fix=fix)
@@ -91,6 +119,10 @@ class AsyncMemory:
     def tools(self, *, session: str | None = None) -> list[Tool]:
         """See `Memory.tools`. Calling a tool blocks; hosts run it in a thread."""
         return self._memory.tools(session=session)
+
+    def life(self, **options: Any) -> Life:  # noqa: ANN401
+        """See `Memory.life`. Its methods block; hosts run them in a thread, one at a time."""
+        return self._memory.life(**options)
 
     async def close(self) -> None:
         """See `Memory.close`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Protocol
 
 from .errors import ConfigError
@@ -63,6 +63,13 @@ class FixedClock:
     def monotonic(self) -> float:
         """Always 0: nothing takes any time, so no deadline passes."""
         return 0.0
+
+
+def day_start(day: date, zone: tzinfo | None, *, after: int = 0) -> int:
+    """When a day begins, or the one `after` so many days, in milliseconds since 1970."""
+    shift = datetime.combine(day, datetime.min.time(), zone).utcoffset() or timedelta()
+    days = (day - date(1970, 1, 1)).days + after
+    return days * 86_400_000 - int(shift.total_seconds() * 1000)
 
 
 def zone_named(name: str | None) -> tzinfo | None:

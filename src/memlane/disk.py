@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from os import O_CREAT, O_RDWR, close, getpid, kill
+from os import O_CREAT, O_RDWR, close, fsync, getpid, kill
 from os import open as open_descriptor
 from pathlib import Path
 from sys import platform
@@ -158,6 +159,14 @@ def _busy_message(path: Path, owner: LockOwner | None) -> str:
     return f"another process is writing the index {path}: {owner}"
 
 
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write `data` and have it settle on the disk. Raises OSError, with any part of it written."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.fsync(descriptor)
+
+
 def wait_past(mtime_ns: int) -> None:
     """Sleep until the file system's clock has moved on from a time stamp, at most 20 ms.
 
@@ -167,3 +176,23 @@ def wait_past(mtime_ns: int) -> None:
     left = mtime_ns + _TICK_NS - time_ns()
     if 0 < left <= _TICK_NS:
         sleep(left / 1e9)
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Put a file of the owner's alone (0600) in its place, whole or not at all, and on disk.
+
+    Raises StoreError naming the path.
+    """
+    new = path.with_name(f".{path.name}.new")
+    create_private(new)
+    try:
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            fsync(file.fileno())
+        new.replace(path)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write {path}: {error.strerror or error}",
+            hint="check the permissions and the space of that folder",
+        ) from error

@@ -5,12 +5,15 @@
     │   ├── ConfigError           configuration: file, key, value, what is allowed exit 2
     │   └── PathRefused           a path that may not be read                     exit 2
     ├── WorkspaceError            the notes cannot be read or written             exit 1
+    ├── SessionError              sessions or transcripts cannot be read or written       exit 1
     ├── StoreError                the index cannot be opened, read or written     exit 1
     │   ├── StoreCorrupt          the index file is damaged; it can be rebuilt
     │   └── StoreBusy             another process is writing
     ├── EmbeddingError            a provider failed                               exit 1
     │   ├── ProviderUnavailable   a provider cannot be used at all (set-up)
     │   └── QuotaExhausted        a provider takes no more for now, and may say until when
+    ├── ChatError                 a chat model failed                             exit 1
+    │   └── ContextOverflow       the messages do not fit its context
     ├── Interrupted               work was ended on request; what is done is kept  exit 130
     └── RerankError               a reranking model failed; searches do without   exit 1
 
@@ -67,6 +70,12 @@ class WorkspaceError(MemlaneError):
     """The notes themselves cannot be read or written."""
 
     code = "workspace"
+
+
+class SessionError(MemlaneError):
+    """The session store or a transcript cannot be read or written."""
+
+    code = "session"
 
 
 class StoreError(MemlaneError):
@@ -138,6 +147,18 @@ class QuotaExhausted(EmbeddingError):  # noqa: N818
     ) -> None:
         super().__init__(message, hint=hint, made=made)
         self.retry_at = retry_at
+
+
+class ChatError(MemlaneError):
+    """A chat model failed, or cannot be used."""
+
+    code = "chat"
+
+
+class ContextOverflow(ChatError):  # noqa: N818
+    """The messages do not fit the context of the chat model."""
+
+    code = "context_overflow"
 
 
 class Interrupted(MemlaneError):  # noqa: N818

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _FRESH_SECONDS = 2.0
 """A search looks at the tree again when the last look is older than this."""
+_MOST_SAID = 300_000
+"""New bytes of transcripts that a search or a session waits for: some tenths of a second."""
 
 
 class Freshness:
@@ -43,12 +45,23 @@ class Freshness:
         self._guard = threading.Lock()
         self._behind = self._background() if background else None
 
-    def sync(self, reason: str, *, force: bool = False, wait: float, brief: bool = False) -> SyncReport:
-        """One pass, in turn with those of the background. Arguments and errors as of `Memory.sync`."""
+    def sync(
+        self,
+        reason: str,
+        *,
+        force: bool = False,
+        wait: float,
+        brief: bool = False,
+        stem: str | None = None,
+        most_said: int | None = None,
+    ) -> SyncReport:
+        """One pass, in turn with those of the background. Arguments and errors as of `Backend.sync`."""
         before = monotonic()
 
         def run() -> SyncReport:
-            return self._backend().sync(reason, force=force, wait=wait, brief=brief)
+            return self._backend().sync(
+                reason, force=force, wait=wait, brief=brief, stem=stem, most_said=most_said
+            )
 
         report = run() if self._behind is None else self._behind.in_turn(run)
         self._looked = before if report.complete else float("-inf")
@@ -75,7 +88,7 @@ class Freshness:
             self._behind.ask("session start")
             return
         try:
-            self.sync("session start", wait=0.0, brief=True)
+            self.sync("session start", wait=0.0, brief=True, most_said=_MOST_SAID)
         except StoreError as error:
             self._relay.warning(str(error))
 
@@ -92,7 +105,7 @@ class Freshness:
         if not wanted or looked_just_now:
             return Outlook(stale=False)
         try:
-            report = self.sync("search", wait=0.0, brief=True)
+            report = self.sync("search", wait=0.0, brief=True, most_said=_MOST_SAID)
         except StoreError as error:
             return Outlook(stale=True, trouble=f"newer changes are not in these results: {error}")
         if report.complete:

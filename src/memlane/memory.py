@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -18,8 +19,8 @@ from .events import Observer, SilentObserver
 from .freshness import Freshness
 from .progress import ProgressRelay
 from .values import (
+    BatchReport,
     Excerpt,
-    Filters,
     IndexPlan,
     Pass,
     SearchResult,
@@ -29,8 +30,7 @@ from .values import (
     SyncReport,
     Written,
 )
-from .wiring import disabled_result, read_configuration
-from .workspace import ExtraPath, Workspace
+from .wiring import disabled_result, read_configuration, workspace_of
 
 if TYPE_CHECKING:
     from .backends.base import Backend
@@ -38,11 +38,13 @@ if TYPE_CHECKING:
     from .embed.base import Embedder
     from .embed.select import Choice
     from .evaluate import Evaluation, Question
+    from .recollection import Recollection
     from .rerank.base import Reranker
+    from .sessions.chat import ChatModel
+    from .sessions.life import Life
     from .tools import Tool
-
-_MOST_RESULTS = 4096
-"""More than this is no search; the answer is limited in characters long before."""
+    from .transcripts.gate import Access
+    from .transcripts.listing import SessionInfo
 
 
 class Memory:
@@ -78,11 +80,7 @@ class Memory:
         self._observer = ProgressRelay(observer or SilentObserver())
         self._embedder = embedder
         self._reranker = reranker
-        extra_paths = tuple(
-            ExtraPath(extra.path, extra.pattern, extra.evergreen)
-            for extra in settings.memory_search.extra_paths
-        )
-        self.workspace = Workspace(settings.workspace, extra_paths, home=home)
+        self.workspace = workspace_of(settings, home)
         self._guard = threading.RLock()
         self._built: Backend | None = None
         self._freshness = Freshness(
@@ -168,40 +166,25 @@ class Memory:
         """Passages that answer a query, best first.
 
         `source`, `path` (a glob), `since` and `until` limit what is searched. `session` is the key of the
-        session that asks: one that is not private never sees MEMORY.md. `sync` says whether to look for
-        changed notes first; by default as configured, and in the background where there is one: the result
-        then says whether it is `stale` or `partial`. An empty result says why.
+        session that asks: one that is not private sees neither MEMORY.md nor transcripts. `sync` says whether
+        to look for changed notes first; by default as configured, and in the background where there is one:
+        the result then says whether it is `stale` or `partial`. An empty result says why.
 
         Raises UsageError for values out of range, WorkspaceError when the workspace is missing, StoreError
         when the index cannot be used.
         """
-        from .search.settings import SearchRequest
-        from .sessions.keys import session_from_key
+        from .asking import search_filters, search_request
+        from .transcripts.keys import session_from_key
 
-        defaults = self.settings.memory_search.query
-        wanted = defaults.max_results if max_results is None else max_results
-        minimum = defaults.min_score if min_score is None else min_score
-        if wanted < 1:
-            raise UsageError(f"maxResults must be at least 1, not {wanted}")
-        wanted = min(wanted, _MOST_RESULTS)
-        if not 0 <= minimum <= 1:
-            raise UsageError(f"minScore must lie between 0 and 1, not {minimum}")
-        if since and until and since > until:
-            raise UsageError(f"since ({since}) is later than until ({until})")
+        asker, zone = session_from_key(session, agent=self.agent), self.clock.now().tzinfo
+        request = search_request(
+            self.settings, asker, query, max_results=max_results, min_score=min_score, explain=explain
+        )
+        filters = search_filters(asker, source=source, path=path, since=since, until=until, zone=zone)
         if not self.settings.enabled:
             return disabled_result(self.settings)
-        asker = session_from_key(session, agent=self.agent)
         outlook = self._freshness.outlook(blank=not query.strip(), sync=sync)
         citations = self.settings.memory.citations
-        request = SearchRequest(
-            query,
-            wanted,
-            minimum,
-            cite=citations == "on" or (citations == "auto" and asker.is_direct_chat),
-            explain=explain,
-        )
-        glob = path and path.encode("utf-8", "replace").decode("utf-8")
-        filters = Filters(source, glob, since, until, curated=asker.private)
         result = replace(self._backend.search(request, filters), citations=citations)
         if outlook.trouble:
             result = replace(result, warning="; ".join(filter(None, (outlook.trouble, result.warning))))
@@ -212,13 +195,17 @@ class Memory:
     ) -> Excerpt:
         """Exact lines of a note. A note that does not exist yet gives an empty excerpt.
 
-        Raises PathRefused for anything that is not memory, UsageError for line numbers below 1,
-        WorkspaceError when the file cannot be read.
+        With session memory on, `sessions/…` gives what was said in these lines of a transcript, to private
+        sessions. Raises PathRefused for anything that is not memory, UsageError for line numbers below 1,
+        WorkspaceError or SessionError when the file cannot be read.
         """
-        from .sessions.keys import session_from_key
         from .workspace import read_lines
 
-        curated = session_from_key(session, agent=self.agent).private
+        if "sessions" in self.settings.memory_search.sources and path.startswith("sessions/"):
+            said = self._recollection(session).lines(path, start=start, lines=lines)
+            if said is not None:
+                return said
+        curated = self._access(session).curated
         return read_lines(self.workspace, path, start=start, lines=lines, curated=curated)
 
     def remember(
@@ -229,10 +216,9 @@ class Memory:
         A session that is not private may not write to MEMORY.md: what stands there is shown to the owner.
         Raises UsageError for that and for an empty text, WorkspaceError when the note cannot be written.
         """
-        from .sessions.keys import session_from_key
         from .workspace import remember
 
-        if durable and not session_from_key(session, agent=self.agent).private:
+        if durable and not self._access(session).curated:
             raise UsageError(
                 "MEMORY.md is written in private sessions alone",
                 hint="leave durable out: today's log is open",
@@ -245,31 +231,67 @@ class Memory:
             self._freshness.note_write(path)
         return written
 
-    def context(self, session: str | None = None) -> SessionContext:
-        """What an agent should have in its prompt when a session starts.
+    def context(self, session: str | None = None, *, limit: int | None = None) -> SessionContext:
+        """What an agent should have in its prompt when a session starts: at most `limit` characters of notes.
 
         Also brings the index up to date for the session, when `sync.onSessionStart` is on; a failure of
         that is a warning.
         """
-        from .sessions.keys import session_from_key
-        from .workspace import session_context
+        from .transcripts.keys import session_from_key
+        from .workspace.context import FILE_LIMIT, TOTAL_LIMIT, session_context
 
+        asker = session_from_key(session, agent=self.agent)
+        most = TOTAL_LIMIT if limit is None else min(limit, TOTAL_LIMIT)
         context = session_context(
-            self.workspace, session_from_key(session, agent=self.agent), today=self.clock.today()
+            self.workspace,
+            asker,
+            curated=self._access(session).curated,
+            today=self.clock.today(),
+            file_limit=min(FILE_LIMIT, most),
+            total_limit=most,
         )
         if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
             self._freshness.greet_session()
         return context
 
-    def sync(self, *, force: bool = False, reason: str = "command", wait: float = 30.0) -> SyncReport:
+    def sync(
+        self,
+        *,
+        force: bool = False,
+        session: str | None = None,
+        reason: str = "command",
+        wait: float = 30.0,
+    ) -> SyncReport:
         """Bring the index up to date with the notes. `force` reads and stores every note again.
 
-        This also makes the vectors of a model that takes long; searches do without, while another stands in.
-        Work in the background makes room for it. Raises WorkspaceError when the workspace is missing,
-        StoreError when the index cannot be written, Interrupted when the observer ends it or this memory is
-        closed meanwhile.
+        `session` is the key of a session whose transcript is indexed however little it has grown by, such as
+        after its compaction. This also makes the vectors of a model that takes long; searches do without,
+        while another stands in. Work in the background makes room for it. Raises WorkspaceError when the
+        workspace is missing, SessionError when `session` cannot be looked up, StoreError when the index
+        cannot be written, Interrupted when the observer ends it or this memory is closed meanwhile.
         """
-        return self._freshness.sync(reason, force=force, wait=wait)
+        stem = self._recollection(None).stem_of(session) if session is not None else None
+        return self._freshness.sync(reason, force=force, wait=wait, stem=stem)
+
+    def sessions(self, *, session: str | None = None) -> list[SessionInfo]:
+        """Every session of this agent, the last used first. `session` is the key of the one that asks.
+
+        Raises PathRefused for one that is not private, SessionError when they cannot be read.
+        """
+        return self._recollection(session).sessions()
+
+    def transcript(
+        self, which: str, *, start: int = 1, lines: int | None = None, session: str | None = None
+    ) -> Excerpt:
+        """What was said in a session, named by key, id or path; lines are those of its file.
+
+        Secrets are masked. Raises UsageError when there is no such session, otherwise as `sessions`.
+        """
+        return self._recollection(session).transcript(which, start=start, lines=lines)
+
+    def export_session(self, which: str, *, session: str | None = None) -> Iterator[str]:
+        """A whole session as Markdown, in pieces, with secrets masked. Raises as `transcript`."""
+        return self._recollection(session).exported(which, self.clock.now().tzinfo)
 
     def plan(self, *, force: bool = False) -> IndexPlan:
         """What `sync` would do now, with an estimate of its cost. Writes nothing, sends nothing."""
@@ -290,11 +312,7 @@ class Memory:
         return replace(status, upkeep=self._freshness.upkeep())
 
     def evaluate(
-        self,
-        questions: Sequence[Question],
-        *,
-        low_confidence: float | None = None,
-        sync: bool = True,
+        self, questions: Sequence[Question], *, low_confidence: float | None = None, sync: bool = True
     ) -> Evaluation:
         """How well the memory answers questions whose answers are known, and why it misses what it misses.
 
@@ -318,13 +336,13 @@ class Memory:
         if sync:
             report = self.sync(reason="evaluation")
             trouble = "" if report.complete else report.warning or "another process is indexing"
-        found = evaluate(
-            self,
-            questions,
-            low_confidence=low_confidence,
-            progress=lambda done, total: self._observer.progress("ask", done, total),
-        )
+        progress = partial(self._observer.progress, "ask")
+        found = evaluate(self, questions, low_confidence=low_confidence, progress=progress)
         return replace(found, warnings=(trouble, *found.warnings)) if trouble else found
+
+    def batches(self) -> BatchReport:
+        """Look at the provider's batch jobs now, and take over what has ended. Raises as `status` does."""
+        return self._backend.batches() if self.settings.enabled else BatchReport()
 
     def doctor(self, *, fix: bool = False) -> DoctorReport:
         """What keeps memory from doing all it should, and what to do about each finding.
@@ -354,6 +372,34 @@ class Memory:
             return []
         writable = self.settings.workspace_access == "rw"
         return [tool for tool in tools_for(self, session=session) if writable or tool.read_only]
+
+    def life(
+        self,
+        *,
+        session: str | None = None,
+        model: ChatModel | None = None,
+        model_named: Callable[[str], ChatModel] | None = None,
+        system: str = "",
+        compaction_reserve: int = 0,
+    ) -> Life:
+        """The life cycle of memory in a session, for an agent with a loop of its own (docs/life-cycle.md).
+
+        `session` is its key, by default the main session's. `model` flushes and summarises; `model_named`
+        gives another one by its name, for `compaction.memoryFlush.model`. `system` is the agent's own system
+        prompt. `compaction_reserve` are tokens that the agent's compaction keeps free. Raises SessionError
+        when the session cannot be read or written.
+        """
+        from .wiring import life
+
+        return life(
+            self,
+            observer=self._observer,
+            session=session,
+            model=model,
+            model_named=model_named,
+            system=system,
+            compaction_reserve=compaction_reserve,
+        )
 
     def close(self) -> None:
         """Let go of everything that was opened. Closing twice is harmless.
@@ -398,3 +444,15 @@ class Memory:
         from .wiring import reranker_choice
 
         return reranker_choice(self.settings, self._reranker)
+
+    def _access(self, session: str | None) -> Access:
+        """What the session with this key may have of memory."""
+        from .transcripts.gate import access_of
+        from .transcripts.keys import session_from_key
+
+        return access_of(session_from_key(session, agent=self.agent))
+
+    def _recollection(self, session: str | None) -> Recollection:
+        from .recollection import Recollection
+
+        return Recollection(self.settings, self._access(session))

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from .embed.base import Input, NoVector, Vector, pack, texts_of
+from .errors import ContextOverflow
 from .events import Stage
+from .sessions.chat import ChatTool, Event, Message, TextPiece, ToolCall, Usage
+from .sessions.decision import estimate
+
+ScriptedAnswer = str | Event | Exception | Iterable[str | Event]
+ScriptedStep = ScriptedAnswer | Callable[[Sequence[Message]], ScriptedAnswer]
 
 
 class HashEmbedder:
@@ -93,3 +99,55 @@ class RecordingObserver:
     def warning(self, message: str) -> None:
         """Keep a warning."""
         self.warnings.append(message)
+
+
+class ScriptedChat:
+    """A chat model that answers by a script: deterministic, offline, observable.
+
+    Each step answers one request, in order: a text, a tool call, several events, an error to raise, or a
+    function of the messages that gives one of these. The last step answers all further requests. Texts come
+    in pieces of `piece` characters; an answer without a `Usage` of its own gets one that is counted from the
+    messages. `requests` keeps the messages and the names of the tools of every request. A request that takes
+    more than `context_tokens` raises ContextOverflow.
+    """
+
+    name = "scripted"
+
+    def __init__(
+        self, *steps: ScriptedStep, context_tokens: int | None = None, piece: int = 5, usage: bool = True
+    ) -> None:
+        self.context_tokens = context_tokens
+        self.requests: list[tuple[tuple[Message, ...], tuple[str, ...]]] = []
+        self._steps = steps or ("NO_REPLY",)
+        self._piece = piece
+        self._usage = usage
+
+    def reply(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ChatTool],
+        *,
+        timeout: float,  # noqa: ARG002 - nothing takes time
+    ) -> Iterator[Event]:
+        """The next step's answer, in pieces."""
+        number = len(self.requests)
+        self.requests.append((tuple(messages), tuple(tool.name for tool in tools)))
+        size = estimate(messages)
+        if self.context_tokens is not None and size > self.context_tokens:
+            raise ContextOverflow(f"{size} tokens do not fit a context of {self.context_tokens}")
+        step = self._steps[min(number, len(self._steps) - 1)]
+        answer = step(messages) if callable(step) else step
+        if isinstance(answer, Exception):
+            raise answer
+        events = [answer] if isinstance(answer, str | ToolCall | TextPiece | Usage) else answer
+        told, length = False, 0
+        for event in events:
+            if isinstance(event, str):
+                length += estimate([Message("assistant", event)])
+                for start in range(0, len(event), self._piece):
+                    yield TextPiece(event[start : start + self._piece])
+            else:
+                told = told or isinstance(event, Usage)
+                yield event
+        if self._usage and not told:
+            yield Usage(size, length)

@@ -5,19 +5,36 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .clock import Clock
 from .config import AgentSettings, Configuration, load_config
 from .errors import UsageError
 from .events import Observer
 from .values import SearchResult, Why
-from .workspace import Workspace
+from .workspace import ExtraPath, MediaRules, Workspace
 
 if TYPE_CHECKING:
     from .backends.base import Backend
     from .embed.select import Choice
     from .rerank.base import Reranker
+    from .sessions.chat import ChatModel
+    from .sessions.life import Life
+    from .tools import Tool
+    from .values import SessionContext, SyncReport
+
+
+def workspace_of(settings: AgentSettings, home: Path) -> Workspace:
+    """What may be indexed and read for an agent. `home` is what `~` stands for."""
+    search = settings.memory_search
+    extra_paths = tuple(ExtraPath(extra.path, extra.pattern, extra.evergreen) for extra in search.extra_paths)
+    wanted = search.multimodal
+    media = None
+    if wanted.enabled:
+        media = MediaRules(
+            tuple(modality for modality in wanted.modalities if modality != "all"), wanted.max_file_bytes
+        )
+    return Workspace(settings.workspace, extra_paths, home=home, media=media)
 
 
 def builtin_backend(
@@ -33,13 +50,13 @@ def builtin_backend(
 
     `choose` picks the embedding provider when one is first needed, `choose_reranker` the reranking model.
     """
-    from .backends.builtin import BuiltinBackend, IndexSettings
+    from .backends.builtin import BuiltinBackend, IndexSettings, sources_of
     from .search.settings import SearchSettings
 
     search = settings.memory_search
     hybrid, rerank = search.query.hybrid, search.query.rerank
     return BuiltinBackend(
-        workspace,
+        sources_of(settings, workspace),
         IndexSettings.of(settings),
         SearchSettings(
             hybrid=hybrid.enabled,
@@ -54,6 +71,7 @@ def builtin_backend(
             mmr_lambda=hybrid.mmr.lambda_,
             decay=hybrid.temporal_decay.enabled,
             half_life_days=hybrid.temporal_decay.half_life_days,
+            balanced=len(search.sources) > 1,
         ),
         choose=choose,
         choose_reranker=choose_reranker,
@@ -85,6 +103,69 @@ def reranker_choice(settings: AgentSettings, passed: Reranker | None) -> Callabl
         return CrossEncoder(Path(rerank.model or ""))
 
     return choose
+
+
+class LivingMemory(Protocol):
+    """What the life cycle of a session asks of a memory."""
+
+    settings: AgentSettings
+    workspace: Workspace
+    clock: Clock
+
+    def tools(self, *, session: str | None = None) -> list[Tool]:
+        """The tools of a session."""
+        ...
+
+    def context(self, session: str | None = None) -> SessionContext:
+        """What a session starts with."""
+        ...
+
+    def sync(
+        self,
+        *,
+        force: bool = False,
+        session: str | None = None,
+        reason: str = "command",
+        wait: float = 30.0,
+    ) -> SyncReport:
+        """Bring the index up to date, with the transcript of a session however little it has grown by."""
+        ...
+
+
+def life(
+    memory: LivingMemory,
+    *,
+    observer: Observer,
+    session: str | None,
+    model: ChatModel | None,
+    model_named: Callable[[str], ChatModel] | None,
+    system: str,
+    compaction_reserve: int,
+) -> Life:
+    """The life cycle of a session of a memory; see `Memory.life`."""
+    from .sessions.keeping import Surroundings
+    from .sessions.life import Life
+
+    def index(key: str, force: bool) -> None:
+        if memory.settings.enabled:
+            memory.sync(reason="compaction", session=key if force else None)
+
+    return Life(
+        Surroundings(
+            memory.settings,
+            memory.workspace,
+            memory.clock,
+            observer,
+            tools=lambda key: memory.tools(session=key),
+            context=memory.context,
+            index=index,
+        ),
+        session=session,
+        model=model,
+        model_named=model_named,
+        system=system,
+        compaction_reserve=compaction_reserve,
+    )
 
 
 def read_configuration(

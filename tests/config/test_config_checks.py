@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlane.config import bundled_model, provider_kind
+from memlane.config import bundled_model, notices, provider_kind
 from memlane.errors import ConfigError, UsageError
 
 SEARCH = "agents.defaults.memorySearch"
@@ -343,33 +343,28 @@ def test_sessions_count_only_with_session_memory(machine) -> None:
 NOT_YET = "is not available yet in this version"
 
 
-@pytest.mark.parametrize(
-    ("search", "said"),
-    [
-        (
-            {"remote": {"batch": {"enabled": True}}},
-            f"remote.batch.enabled: embedding by batch jobs {NOT_YET}; texts are embedded directly",
-        ),
-        (
-            {"experimental": {"sessionMemory": True}},
-            f"experimental.sessionMemory: session memory {NOT_YET}; only notes are searched",
-        ),
-    ],
-)
-def test_what_is_not_there_yet_is_said(machine, search: object, said: str) -> None:
-    document = {"memory": {"search": search}, "models": {"providers": {"mine": {"api": "ollama"}}}}
-    assert machine.agent(document).warnings == (f"{machine.file}: memory.search.{said}",)
-
-
-def test_the_qmd_backend_and_multimodal_memory_are_said_to_be_missing(machine) -> None:
+def test_the_qmd_backend_is_said_to_be_missing(machine) -> None:
     assert machine.agent({"memory": {"backend": "qmd"}}).warnings == (
         f"{machine.file}: memory.backend: the QMD backend {NOT_YET}; the built-in index answers",
     )
+
+
+def test_what_leaves_the_machine_is_said_where_images_and_audio_are_indexed(machine) -> None:
     media = {"multimodal": {"enabled": True}, "provider": "gemini", "model": "gemini-embedding-2"}
-    assert machine.search(media).warnings[-1] == (
-        f"{machine.file}: {SEARCH}.multimodal.enabled: indexing of images and audio {NOT_YET}; "
-        "only Markdown is indexed"
+    both = "the images and audio files under the extra paths are uploaded to"
+    assert notices(machine.search({})) == ()
+    assert notices(machine.search({**media, "multimodal": {"enabled": False}})) == ()
+    assert notices(machine.search(media)) == (
+        f"multimodal is enabled: {both} Google, whole and with their paths",
     )
+    images = {**media, "multimodal": {"enabled": True, "modalities": ["image"]}}
+    assert "the images under the extra paths are" in notices(machine.search(images))[0]
+    elsewhere = {"baseUrl": "https://me:secret@proxy.example/v1beta?key=abc", "apiKey": "k"}
+    (said,) = notices(machine.search({**media, "remote": elsewhere}))
+    assert f"{both} https://" in said
+    assert "proxy.example/v1beta" in said
+    assert "secret" not in said
+    assert "abc" not in said
 
 
 def test_the_postgres_store_is_refused(machine) -> None:

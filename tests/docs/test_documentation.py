@@ -153,3 +153,27 @@ def test_the_questions_and_the_python_of_the_page_on_evaluating_work(
     with contextlib.redirect_stdout(output):
         exec(compile(code, "evaluation.md", "exec"), {})
     assert "both answer" in output.getvalue() or "noise" in output.getvalue()
+
+
+def test_the_agent_with_its_own_loop_runs(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples/own_agent_loop.py")], capture_output=True, text=True, check=True
+    )
+    assert "(memory was flushed: 7 new notes)" in done.stdout
+    assert done.stdout.count("agent: Noted: ") == 8
+    assert "The barn is green6." in done.stdout
+    assert "NO_REPLY" not in done.stdout
+
+
+def test_the_python_of_the_page_on_the_life_cycle_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMLANE_STATE_DIR", str(tmp_path / "state"))
+    page = (ROOT / "docs/life-cycle.md").read_text("utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(block, "life-cycle.md", "exec"), {})
+    assert output.getvalue() == "Hello!\n"

@@ -259,7 +259,8 @@ def test_waiting_for_a_slow_call_can_be_ended(write: Write, open_memory: Open) -
         raise Interrupted("enough")
 
     gate = Gate()
-    calls = Calls(CheckedEmbedder(gate))
+    checked = CheckedEmbedder(gate)
+    calls: Calls[str] = Calls(checked, checked.embed_documents)
     calls.send({b"a": "tea"})
     with pytest.raises(Interrupted):
         calls.land(beat)

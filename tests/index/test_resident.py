@@ -175,7 +175,10 @@ def test_an_index_of_the_older_format_goes_on_answering(path: Path) -> None:
     store.close()
     connection = apsw.Connection(str(path))
     connection.execute(
-        "DROP TABLE terms_1_places; ALTER TABLE chunks DROP COLUMN pieces; PRAGMA user_version = 1"
+        "DROP TABLE terms_1_places; ALTER TABLE chunks DROP COLUMN pieces; PRAGMA user_version = 1;"
+        "ALTER TABLE chunks DROP COLUMN first_at; ALTER TABLE chunks DROP COLUMN last_at;"
+        "ALTER TABLE files DROP COLUMN media; ALTER TABLE files DROP COLUMN offset;"
+        " ALTER TABLE files DROP COLUMN lines"
     )
     connection.close()
     older = SqliteStore(path)

@@ -19,6 +19,7 @@ from memlane.errors import StoreCorrupt, StoreError
 from memlane.index.analyze import analyze, query_terms
 from memlane.index.database import ForeignDatabase
 from memlane.index.identity import text_digest
+from memlane.index.schema import APPLICATION_ID, TABLES
 from memlane.index.sqlite import SqliteStore
 from memlane.index.store import FailFile, Generation, IndexedChunk, RefreshFile, RemoveFile, ReplaceFile
 from memlane.values import FileEntry, Filters
@@ -379,3 +380,21 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="file"):
         SqliteStore(tmp_path / "file" / "main.sqlite")
+
+
+def test_an_index_whose_beginning_was_cut_off_by_a_kill_is_begun_again(path: Path, tmp_path: Path) -> None:
+    being_made = tmp_path / "being-made.sqlite"
+    connection = apsw.Connection(str(being_made))
+    connection.execute(f"BEGIN IMMEDIATE; {TABLES}; PRAGMA application_id = {APPLICATION_ID}")
+    connection.cache_flush()
+    path.parent.mkdir()
+    Path(f"{path}-journal").write_bytes(Path(f"{being_made}-journal").read_bytes())
+    connection.execute("COMMIT")
+    connection.close()
+    path.write_bytes(being_made.read_bytes())  # all is written, and the journal takes it back
+    store = SqliteStore(path)
+    try:
+        assert store.current_generation() is None
+        assert store.target_generation("layout").id == 1
+    finally:
+        store.close()

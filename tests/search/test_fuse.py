@@ -14,8 +14,10 @@ from memlane.search.fuse import (
     adapted,
     best_coverage,
     carried_by,
+    counts_in_full,
     keyword_evidence,
     reciprocal_rank,
+    strength,
     term_weights,
     vector_score,
     weighted,
@@ -130,3 +132,20 @@ def test_coverage_is_judged_by_the_leaders() -> None:
     found = [(3.0, (0,)), (2.5, (0, 1)), (2.0, ()), (1.0, (0, 1, 2))]
     assert best_coverage(found, [1.0, 1.0, 1.0]) == pytest.approx(2 / 3)
     assert best_coverage([], []) == 0.0
+
+
+def test_the_vector_of_a_picture_counts_in_full_where_it_tells_more() -> None:
+    weights = Weights(0.6, 0.4)
+    alone = weighted(None, meaning(0.8), Weights(1.0, 0.0))
+    assert alone == pytest.approx(0.8)
+    assert counts_in_full(True, alone, weighted(None, meaning(0.8), weights))
+    assert not counts_in_full(True, alone, 0.9)  # its name matches so well
+    assert not counts_in_full(False, alone, 0.1)
+    assert not counts_in_full(True, 0.0, 0.0)  # it has no vector
+
+
+def test_the_vector_of_a_picture_stands_for_the_comparison_of_its_words() -> None:
+    picture = strength(0.8, 0.1, 0.0, in_full=True)
+    assert picture == pytest.approx(strength(0.8, 0.8, 0.0))
+    assert strength(0.8, 0.9, 0.0, in_full=True) == strength(0.8, 0.9, 0.0)  # its name tells more
+    assert strength(0.8, None, 0.0, in_full=True) == strength(0.8, None, 0.0)  # nothing was compared

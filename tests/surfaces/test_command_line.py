@@ -264,6 +264,35 @@ def test_config_check_prints_values_with_origin_and_warns_of_unknown_keys(run: R
     assert "sk-TEST123" not in done.stdout + done.stderr
 
 
+def test_what_is_uploaded_is_said_and_large_files_are_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos/large.png").write_bytes(b"x" * 200)
+    (tmp_path / "photos/page.jpg").write_bytes(b"<html>")
+    (tmp_path / "state").mkdir()
+    search = {
+        "provider": "gemini",
+        "model": "gemini-embedding-2",
+        "extraPaths": [str(tmp_path / "photos")],
+        "multimodal": {"enabled": True, "maxFileBytes": 100},
+        "remote": {"apiKey": "no-key", "baseUrl": "http://127.0.0.1:9"},
+    }
+    document = {"agents": {"defaults": {"memorySearch": search}}}
+    (tmp_path / "state/openclaw.json").write_text(json.dumps(document))
+    said = "are uploaded to http://127.0.0.1:9, whole and with their paths"
+    assert said in run("config", "check").stdout
+    assert said in json.loads(run("config", "check", "--json").stdout)["notices"][0]
+    indexed = run("index", "--verbose")
+    assert indexed.returncode == 3
+    assert "large.png: 200 bytes, more than multimodal.maxFileBytes (100)" in indexed.stdout
+    assert "page.jpg: not an image of a kind that can be embedded" in indexed.stdout
+    assert "skipped 1 too large file (--verbose names them)" in run("index").stdout
+    status = run("status").stdout
+    assert said in status
+    assert "Media         1 image\n" in status
+    assert "skipped: " in status
+    assert run("search", "page.jpg", "--no-sync").stdout.startswith("No matches")
+
+
 def test_config_schema_is_a_json_schema(run: Run) -> None:
     import jsonschema
 

@@ -46,6 +46,13 @@ def test_what_did_not_touch_the_result_has_no_row() -> None:
     assert found["threshold"].strip() == "0.35, not passed"
 
 
+def test_that_the_vector_of_a_picture_counts_in_full_is_said() -> None:
+    by_meaning = rows(Explanation(media="image", vector_weight=1.0, fused=0.8))
+    assert by_meaning["fused"].endswith("= 0.800 (image: its vector counts in full)")
+    by_name = rows(Explanation(media="image", vector_weight=0.6, text_weight=0.4, fused=0.8))
+    assert by_name["fused"].endswith("= 0.800")
+
+
 def test_fields_nobody_here_knows_are_shown() -> None:
     found = rows(Richer(title_bonus=0.1, decay=0.9))
     assert found["title bonus"].strip() == "0.100"

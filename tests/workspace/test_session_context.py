@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memlane.errors import WorkspaceError
-from memlane.sessions.keys import session_from_key
+from memlane.transcripts.keys import session_from_key
 from memlane.values import ContextPart
 from memlane.workspace import ExtraPath, Workspace, oversized_notes, session_context
 
@@ -19,7 +19,7 @@ GROUP = session_from_key("agent:main:discord:group:1")
 
 
 def context(workspace, session=MAIN, **options):
-    return session_context(workspace, session, today=TODAY, **options)
+    return session_context(workspace, session, curated=session.private, today=TODAY, **options)
 
 
 def shown(workspace, session=MAIN, **options):
@@ -322,7 +322,9 @@ NOTE = (
 def test_any_notes_fit_the_limits_in_whole_lines(memory, curated, log, file_limit, total_limit):
     (memory.root / "MEMORY.md").write_text(curated)
     (memory.root / "memory" / "2026-03-01.md").write_text(log)
-    found = session_context(memory, MAIN, today=TODAY, file_limit=file_limit, total_limit=total_limit)
+    found = session_context(
+        memory, MAIN, curated=True, today=TODAY, file_limit=file_limit, total_limit=total_limit
+    )
     assert sum(len(part.text) for part in found.parts) <= total_limit
     originals = {"MEMORY.md": curated, "memory/2026-03-01.md": log}
     for part in found.parts:

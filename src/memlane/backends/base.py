@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..search.settings import SearchRequest
-from ..values import Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport
+from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport
 
 
 class Backend(Protocol):
@@ -16,11 +16,20 @@ class Backend(Protocol):
         ...
 
     def sync(
-        self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False
+        self,
+        reason: str,
+        *,
+        force: bool = False,
+        wait: float = 30.0,
+        brief: bool = False,
+        stem: str | None = None,
+        most_said: int | None = None,
     ) -> SyncReport:
-        """Bring the index up to date with the notes.
+        """Bring the index up to date with its sources.
 
-        `brief` leaves to a later pass what takes minutes, as long as something answers without it.
+        `brief` leaves to a later pass what takes minutes, as long as something answers without it. Of the
+        transcript named `stem` any growth counts; `most_said` limits how many new bytes of transcripts are
+        read, for a pass that somebody waits for.
         """
         ...
 
@@ -34,6 +43,10 @@ class Backend(Protocol):
 
     def status(self, *, deep: bool = False) -> Status:
         """What is indexed, from where, how fresh, and by which provider. `deep` also tries the provider."""
+        ...
+
+    def batches(self) -> BatchReport:
+        """Look at the batch jobs that go on, and take over what is finished."""
         ...
 
     def close(self) -> None:

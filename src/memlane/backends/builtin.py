@@ -15,16 +15,18 @@ from msgspec import field
 from msgspec.structs import replace
 
 from ..clock import Clock
-from ..config import AgentSettings
+from ..config import AgentSettings, configured_secrets, notices
 from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder
+from ..embed.batch.settings import BatchSettings
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
-from ..errors import MemlaneError, StoreCorrupt, StoreError
+from ..errors import StoreCorrupt
 from ..events import Observer
 from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.identity import space_identity
 from ..index.scrub import note_verification, verification_is_due
+from ..index.sources import SessionSource, Sources
 from ..index.sqlite import SqliteStore
 from ..index.store import Space
 from ..index.sync import LAST_PASS, Chunking, Synchronizer
@@ -32,8 +34,11 @@ from ..rerank.base import Reranker
 from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
-from ..values import Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport, Value
-from ..workspace import Workspace, scan_tree
+from ..transcripts.names import sessions_folder
+from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport, Value
+from ..workspace import Workspace
+from .batches import Batches
+from .damage import damage_behind, inode_at
 
 _Answer = TypeVar("_Answer")
 DOCTOR = "doctor"
@@ -56,8 +61,11 @@ class IndexSettings(Value, frozen=True):
     chunking: Chunking = field(default_factory=Chunking)
     cache_enabled: bool = True
     cache_entries: int = 50_000
+    batch: BatchSettings = field(default_factory=BatchSettings)
     cache_bytes: int = 1_000_000_000
     price_per_million_tokens: float | None = None
+    notices: tuple[str, ...] = ()
+    """What a status tells of the settings."""
 
     @classmethod
     def of(cls, settings: AgentSettings) -> IndexSettings:
@@ -72,6 +80,8 @@ class IndexSettings(Value, frozen=True):
             chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
             cache_enabled=search.cache.enabled,
             cache_entries=search.cache.max_entries,
+            notices=notices(settings),
+            batch=BatchSettings.of(search.remote.batch),
             cache_bytes=search.cache.max_bytes,
             price_per_million_tokens=search.remote.price_per_million_tokens,
         )
@@ -82,12 +92,27 @@ class IndexSettings(Value, frozen=True):
         return self.store_path.with_name(f"{self.store_path.stem}.embeddings.sqlite")
 
 
+def sources_of(settings: AgentSettings, workspace: Workspace) -> Sources:
+    """What an agent's index is made of."""
+    search = settings.memory_search
+    sync = search.sync.sessions
+    sessions = None
+    if "sessions" in search.sources:
+        sessions = SessionSource(
+            sessions_folder(settings.state_dir, settings.agent_id),
+            sync.delta_bytes,
+            sync.delta_messages,
+            configured_secrets(settings),
+        )
+    return Sources(workspace, "memory" in search.sources, sessions)
+
+
 class BuiltinBackend:
     """The built-in index of one agent. Opened at first use; thread-safe."""
 
     def __init__(
         self,
-        workspace: Workspace,
+        sources: Sources,
         settings: IndexSettings,
         search_settings: SearchSettings,
         *,
@@ -100,7 +125,7 @@ class BuiltinBackend:
 
         So is `choose_reranker`, where there is a reranking model; it may raise RerankError.
         """
-        self._workspace = workspace
+        self._sources = sources
         self._settings = settings
         self._search_settings = search_settings
         self._choose = choose
@@ -155,12 +180,16 @@ class BuiltinBackend:
         )
 
     def sync(
-        self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False
+        self,
+        reason: str,
+        *,
+        force: bool = False,
+        wait: float = 30.0,
+        brief: bool = False,
+        stem: str | None = None,
+        most_said: int | None = None,
     ) -> SyncReport:
-        """Bring the index up to date with the notes.
-
-        `brief` leaves the vectors of a slow model to a later pass, as long as a fast one stands in.
-        """
+        """Bring the index up to date with its sources. Arguments as of `Synchronizer.run`."""
         with self._opening:
             if self._opened is not None and self._opened.read_only:
                 self._opened.close()  # what kept it from being written may be over
@@ -173,7 +202,9 @@ class BuiltinBackend:
             if wanted or reason == DOCTOR:
                 store.verify()
                 note_verification(store, self._clock)
-            return self._synchronizer(store).run(reason, force=force, wait=wait, brief=brief)
+            return self._synchronizer(store).run(
+                reason, force=force, wait=wait, brief=brief, stem=stem, most_said=most_said
+            )
 
         return self._recovering(pass_over)
 
@@ -191,7 +222,7 @@ class BuiltinBackend:
             cache=self._cache,
             chunking=self._settings.chunking,
             price=self._settings.price_per_million_tokens,
-        ).run(scan_tree(self._workspace), force=force)
+        ).run(self._sources, force=force)
         return plan if pause is None or force else replace(plan, retry_at=pause.retry_at)
 
     def readiness(self) -> Readiness:
@@ -214,17 +245,23 @@ class BuiltinBackend:
         def observe(store: SqliteStore) -> Status:
             observed = Observed(
                 self._settings.agent,
-                self._workspace,
+                self._sources.workspace,
                 store,
                 self._synchronizer(store),
                 self._choice,
                 self._fitting(store.current_space()),
                 self._cache,
                 self._clock,
+                self._batches,
+                self._settings.notices,
             )
             return state_of(observed, deep=deep, seconds=_PROBE_SECONDS)
 
         return self._recovering(observe)
+
+    def batches(self) -> BatchReport:
+        """Look at the batch jobs that go on, and take over what is finished."""
+        return self._recovering(lambda store: self._batches.report(store.path))
 
     def close(self) -> None:
         """Close the index and the cache, and let go of the model."""
@@ -276,9 +313,13 @@ class BuiltinBackend:
                     )
             return self._kept_embeddings
 
+    @property
+    def _batches(self) -> Batches:
+        return Batches(self._settings, self._choice, self._cache, self._observer, self._clock)
+
     def _synchronizer(self, store: SqliteStore) -> Synchronizer:
         return Synchronizer(
-            self._workspace,
+            self._sources,
             store,
             embedder=self._embedder,
             cache=self._cache,
@@ -286,6 +327,7 @@ class BuiltinBackend:
             observer=self._observer,
             clock=self._clock,
             standing_in=self._choice.standing_in,
+            batches=self._batches.fill,
             substitute=self._choice.substitute,
         )
 
@@ -308,7 +350,7 @@ class BuiltinBackend:
                     raise
                 self._replace_damaged(damage, store)
             except Exception as error:
-                found = None if attempt == _REPAIRS else _damage_behind(error, store)
+                found = None if attempt == _REPAIRS else damage_behind(error, store)
                 if found is None:
                     raise
                 self._replace_damaged(found, store)
@@ -327,7 +369,7 @@ class BuiltinBackend:
                 failing.close()
                 self._opened = None
             with writer_lock(damage.path, timeout=30.0):
-                if not damage.inode or _inode(damage.path) != damage.inode:
+                if not damage.inode or inode_at(damage.path) != damage.inode:
                     return
                 aside = move_aside(damage.path)
                 self._store()
@@ -349,7 +391,7 @@ class BuiltinBackend:
             if self._opened is None:
                 path = self._settings.store_path
                 if not path.exists():
-                    scan_tree(self._workspace)  # no index is begun for a workspace that is not there
+                    self._sources.scan()  # no index is begun for a workspace that is not there
                 try:
                     self._opened = self._open(path)
                 except ForeignDatabase as foreign:
@@ -368,29 +410,7 @@ class BuiltinBackend:
         )
 
 
-def _damage_behind(error: Exception, store: SqliteStore | None) -> StoreCorrupt | None:
-    """The damage that may have caused a failure which says nothing of it; None when the index is whole."""
-    explained = isinstance(error, MemlaneError) and type(error) is not StoreError
-    if explained or store is None or store.read_only:
-        return None
-    try:
-        store.verify()
-    except StoreCorrupt as damage:
-        return damage
-    except StoreError:
-        return None
-    return None
-
-
 def _is_closed(choice: Choice) -> bool:
     """Whether a pass that was ended has closed one of the models."""
     models = (choice.embedder, choice.standing_in, choice.substitute)
     return any(model is not None and model.closed for model in models)
-
-
-def _inode(path: Path) -> int:
-    """Which file stands at a path; 0 for none."""
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0

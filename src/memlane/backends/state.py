@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 
 from ..clock import Clock
@@ -12,8 +14,9 @@ from ..embed.select import Choice
 from ..index.identity import space_identity
 from ..index.sqlite import SqliteStore
 from ..index.sync import LAST_PASS, Synchronizer
-from ..values import Status, StoreStatistics, TreeScan, Value
+from ..values import FileFailure, Status, StoreStatistics, TreeScan, Value
 from ..workspace import Workspace, oversized_notes
+from .batches import Batches
 from .probe import Questions, probe
 
 
@@ -29,6 +32,8 @@ class Observed(Value, frozen=True):
     """The one whose vectors answer."""
     cache: EmbeddingCache
     clock: Clock
+    batches: Batches
+    notices: tuple[str, ...] = ()
 
 
 def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
@@ -43,6 +48,8 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
     counts = questions.ask("counting what is indexed", store.statistics, StoreStatistics())
     entries, size = questions.ask("looking at the embedding cache", observed.cache.size, (0, 0))
     oversized = questions.ask("reading MEMORY.md", lambda: oversized_notes(observed.workspace), ())
+    if problem := observed.batches.problem():
+        questions.warnings.append(problem)
     probed = probe(questions, store, choice, answering) if deep else ""
     endpoint = choice.reached(answering)
     generation, space = store.current_generation(), store.current_space()
@@ -70,7 +77,7 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
         dimensions=space.dimensions if space else None,
         provider_reasons=choice.reasons,
         vector_engine=store.vector_engine,
-        statistics=_with_failures(counts, scan),
+        statistics=_with_failures(counts, scan, questions.ask("looking at media", store.refused_media, [])),
         generation=generation.id if generation else None,
         last_sync=last,
         dirty=pending != 0 or not complete,
@@ -82,8 +89,11 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
         warnings=(*oversized, *choice.warnings, *questions.warnings),
         complete=complete,
         extra_paths=tuple(extra.path for extra in observed.workspace.extra_paths),
-        notes=len(scan.files),
-        note_bytes=sum(entry.size for entry in scan.files),
+        notes=sum(entry.media is None for entry in scan.files),
+        note_bytes=sum(entry.size for entry in scan.files if entry.media is None),
+        media=dict(Counter(entry.media for entry in scan.files if entry.media is not None)),
+        skipped=scan.skipped,
+        notices=observed.notices,
         seconds_since_sync=_seconds_since(last, observed.clock),
         read_only=store.read_only,
         writer=str(owner) if (owner := lock_owner(store.path)) else None,
@@ -92,14 +102,17 @@ def state_of(observed: Observed, *, deep: bool, seconds: float) -> Status:
         key_origin=endpoint.key_origin if endpoint else "",
         probed=probed,
         building=questions.ask("counting vectors", observed.synchronizer.building, None),
+        batches=questions.ask("reading the batch jobs", observed.batches.jobs, ()),
         retry_at=pause.retry_at if pause else None,
     )
 
 
-def _with_failures(counts: StoreStatistics, scan: TreeScan) -> StoreStatistics:
+def _with_failures(
+    counts: StoreStatistics, scan: TreeScan, refused: Sequence[FileFailure]
+) -> StoreStatistics:
     from msgspec.structs import replace
 
-    return replace(counts, failed=(*counts.failed, *scan.failed))
+    return replace(counts, failed=(*counts.failed, *scan.failed, *refused))
 
 
 def _seconds_since(noted: str | None, clock: Clock) -> int | None:

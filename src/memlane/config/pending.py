@@ -28,18 +28,6 @@ PENDING = (
         "the postgres store", 'use "sqlite"', refused=True,
     ),
     Pending(
-        "memorySearch.remote.batch.enabled", lambda search, _: search.remote.batch.enabled,
-        "embedding by batch jobs", "texts are embedded directly",
-    ),
-    Pending(
-        "memorySearch.multimodal.enabled", lambda search, _: search.multimodal.enabled,
-        "indexing of images and audio", "only Markdown is indexed",
-    ),
-    Pending(
-        "memorySearch.experimental.sessionMemory", lambda search, _: search.experimental.session_memory,
-        "session memory", "only notes are searched",
-    ),
-    Pending(
         "memory.backend", lambda _, memory: memory.backend == "qmd",
         "the QMD backend", "the built-in index answers",
     ),

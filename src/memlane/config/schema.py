@@ -56,7 +56,11 @@ class ExtraPath(Section, frozen=True):
     ]
     pattern: Annotated[
         str,
-        Meta(min_length=1, description="Which files under a folder count; Markdown unless said otherwise."),
+        Meta(
+            min_length=1,
+            description="Which files under a folder count; Markdown unless said otherwise, and where "
+            "`multimodal` is enabled images and audio too. Any other pattern than `**/*.md` governs both.",
+        ),
     ] = "**/*.md"
     evergreen: Annotated[
         bool,
@@ -71,7 +75,10 @@ class Batch(Section, frozen=True):
     """Embedding through the provider's batch jobs: cheaper and slower, for large first indexes."""
 
     enabled: Annotated[
-        bool, Meta(description="Off, because a batch job may take hours; worth it for very large backfills.")
+        bool,
+        Meta(
+            description="Off, because a job may take hours. With openai, gemini, voyage; from 1,000 texts on."
+        ),
     ] = False
     wait: Annotated[
         bool, Meta(description="Wait for the jobs to end. False leaves them running and collects them later.")
@@ -84,7 +91,7 @@ class Batch(Section, frozen=True):
     ] = 2000
     timeout_minutes: Annotated[
         Annotated[int, Meta(ge=1, le=525_600)],
-        Meta(description="When to stop waiting and embed directly instead."),
+        Meta(description="When to stop waiting for a job. A later pass takes over what it makes after that."),
     ] = 60
 
 
@@ -133,7 +140,11 @@ class Multimodal(Section, frozen=True):
     """Images and audio among the extra paths."""
 
     enabled: Annotated[
-        bool, Meta(description="Off, because switching it on sends the files' bytes to the provider.")
+        bool,
+        Meta(
+            description="Off, because switching it on uploads the files, byte for byte, to the provider. "
+            "Only with `gemini` and `gemini-embedding-2`, and only under `extraPaths`."
+        ),
     ] = False
     modalities: Annotated[
         tuple[Modality, ...], Meta(min_length=1, description="Which kinds of file; `all` means each of them.")

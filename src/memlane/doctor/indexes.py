@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 
+from ..backends.builtin import sources_of
 from ..clock import Clock
 from ..embed.cache import NoCache
 from ..embed.select import Choice
@@ -87,7 +88,7 @@ def _wholeness(subject: Subject, store: SqliteStore) -> Iterator[Finding]:
 def _currency(subject: Subject, store: SqliteStore, choice: Choice) -> Iterator[Finding]:
     """Whether the index says what the notes say, with vectors of the model in use."""
     synchronizer = Synchronizer(
-        subject.workspace,
+        sources_of(subject.settings, subject.workspace),
         store,
         embedder=choice.embedder,
         cache=NoCache(),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from time import monotonic
 
 from ..values import FileEntry
-from ..workspace import UnreadableNote, oversized_notes, read_document
+from ..workspace import UnreadableNote, inspect_media, oversized_notes, read_document
 from .findings import Finding, advice, broken, fine
 from .subject import Subject
 
@@ -34,6 +34,13 @@ def check_workspace(subject: Subject) -> Iterator[Finding]:
             "add the folder it leads to under memorySearch.extraPaths",
         )
     yield from _uncounted("symbolic links are passed over", scan.skipped_links)
+    for skipped in scan.skipped[:_MOST_NAMED]:
+        yield advice(
+            "workspace",
+            f"{skipped.path} is passed over: {skipped.reason}",
+            "make it smaller, or raise memorySearch.multimodal.maxFileBytes",
+        )
+    yield from _uncounted("files are too large", scan.skipped)
     for missing in scan.missing_roots:
         yield advice(
             "workspace",
@@ -57,7 +64,10 @@ def _unreadable(subject: Subject, files: Sequence[FileEntry]) -> Iterator[Findin
             yield advice("workspace", f"only {number} of {len(files)} notes were read in the time there is")
             break
         try:
-            read_document(entry.location)
+            if entry.media is None:
+                read_document(entry.location)
+            else:
+                inspect_media(entry.location, entry.media)
         except UnreadableNote as error:
             remedy = error.hint or "check its permissions"
             found.append(broken("workspace", f"{entry.path}: {error.reason}", remedy))

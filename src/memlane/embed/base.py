@@ -112,6 +112,7 @@ class Embedder(Protocol):
     def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
         """One vector per input, in order. Raises EmbeddingError when the provider fails.
 
+        What the provider refuses of the inputs, such as a damaged picture, is a `NoVector` among the others.
         The error's `made` holds the vectors that were made before, by position: they are paid for.
         """
         ...
@@ -226,6 +227,10 @@ class CheckedEmbedder:
                 f"{self.id} ({self.model}) answered {len(vectors)} vectors for {len(inputs)} texts",
                 hint="the vectors of this batch were not stored; check the endpoint and the model",
             )
+        return self._checked(vectors)
+
+    def checked(self, vectors: Sequence[Vector | NoVector]) -> list[Vector | NoVector]:
+        """Vectors of this model that came another way, as one answer, checked."""
         return self._checked(vectors)
 
     def verify(self) -> None:

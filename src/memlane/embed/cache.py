@@ -27,6 +27,10 @@ class EmbeddingCache(Protocol):
         """Forget the vectors of this space that have another length."""
         ...
 
+    def discard(self, digests: Sequence[bytes]) -> None:
+        """Forget the vectors of these texts in every space."""
+        ...
+
     def trim(self, in_use: Callable[[], Collection[bytes]]) -> None:
         """Forget what is beyond the limits: texts that are not in use first, then the least recently used.
 
@@ -59,6 +63,9 @@ class NoCache:
 
     def forget_others(self, identity: Mapping[str, str | int], dimensions: int) -> None:
         """Nothing to forget."""
+
+    def discard(self, digests: Sequence[bytes]) -> None:
+        """Nothing is known of them."""
 
     def trim(self, in_use: Callable[[], Collection[bytes]]) -> None:
         """Nothing to forget."""

@@ -7,15 +7,16 @@ one that hangs can be left behind. A model that takes one call at a time is call
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from ..errors import EmbeddingError
 from .base import Embedder, NoVector, Vector
 
+_Draft = TypeVar("_Draft")
 _BEAT_SECONDS = 0.5
 _CANCEL_SECONDS = 1.0
 """How long cancelled calls are waited for: what they had made travels in their error."""
@@ -24,18 +25,22 @@ _CANCEL_SECONDS = 1.0
 class Landed(NamedTuple):
     """What came of one call."""
 
-    asked: Mapping[bytes, str]
-    """The texts by digest, in the order in which they were sent."""
+    asked: tuple[bytes, ...]
+    """The digests of what was sent, in order."""
     made: Mapping[bytes, Vector | NoVector]
     """All of them, or of a call that failed those that it made before."""
     error: BaseException | None = None
 
 
-class Calls:
+class Calls(Generic[_Draft]):
     """Sends batches, and gives back what came of them. For one thread."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(
+        self, embedder: Embedder, vectors_of: Callable[[Sequence[_Draft]], list[Vector | NoVector]]
+    ) -> None:
+        """`vectors_of` asks the embedder for the vectors of a batch, in the thread of the call."""
         self._embedder = embedder
+        self._vectors_of = vectors_of
         self._arrivals: SimpleQueue[Landed] = SimpleQueue()
         self.flying = 0
         """Calls that were sent and not given back yet."""
@@ -45,14 +50,14 @@ class Calls:
         """Whether one has to land before another is sent."""
         return self.flying >= max(1, self._embedder.max_in_flight)
 
-    def send(self, texts: Mapping[bytes, str]) -> None:
-        """Ask for the vectors of these texts; with one call at a time, this waits for them."""
+    def send(self, batch: Mapping[bytes, _Draft]) -> None:
+        """Ask for the vectors of these drafts, by digest; with one call at a time, this waits for them."""
         self.flying += 1
         if self._embedder.max_in_flight > 1:
             name = "memlane-embed"
-            threading.Thread(target=self._call, args=(texts,), name=name, daemon=True).start()
+            threading.Thread(target=self._call, args=(batch,), name=name, daemon=True).start()
         else:
-            self._call(texts)
+            self._call(batch)
 
     def land(self, beat: Callable[[], None]) -> list[Landed]:
         """All calls that are back, at least one. `beat` is called twice a second while none is.
@@ -96,13 +101,13 @@ class Calls:
         self.flying -= 1
         return landed
 
-    def _call(self, texts: Mapping[bytes, str]) -> None:
-        digests = list(texts)
+    def _call(self, batch: Mapping[bytes, _Draft]) -> None:
+        digests = tuple(batch)
         try:
-            vectors = self._embedder.embed_documents(list(texts.values()))
-            landed = Landed(texts, dict(zip(digests, vectors, strict=True)))
+            vectors = self._vectors_of(list(batch.values()))
+            landed = Landed(digests, dict(zip(digests, vectors, strict=True)))
         except EmbeddingError as error:
-            landed = Landed(texts, {digests[place]: vector for place, vector in error.made.items()}, error)
+            landed = Landed(digests, {digests[place]: vector for place, vector in error.made.items()}, error)
         except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
-            landed = Landed(texts, {}, error)
+            landed = Landed(digests, {}, error)
         self._arrivals.put(landed)

@@ -110,6 +110,21 @@ class SqliteCache:
 
         return self._transaction("read", look)
 
+    def discard(self, digests: Sequence[bytes]) -> None:
+        """Forget the vectors of these texts in every space. An absent file knows none."""
+        if not digests or not self._exists():
+            return
+
+        def forget(connection: apsw.Connection) -> None:
+            chosen = (
+                "DELETE FROM embeddings WHERE space IN (SELECT id FROM spaces) AND digest = ? RETURNING id"
+            )
+            for digest in digests:
+                for (row,) in connection.execute(chosen, (digest,)).fetchall():
+                    connection.execute("DELETE FROM uses WHERE id = ?", (row,))
+
+        self._transaction("write", forget)
+
     def forget_others(self, identity: Mapping[str, str | int], dimensions: int) -> None:
         """Forget the vectors of this space that have another length."""
         if not self._exists():

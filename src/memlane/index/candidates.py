@@ -11,17 +11,17 @@ from typing import Any
 import apsw
 
 from ..embed.base import Vector
-from ..values import Filters
+from ..values import Filters, Source
 from ..workspace import glob_expression
 from . import schema
 from .analyze import BM25_WEIGHTS, is_prefix, match_expression
 from .database import Row, select, select_value
-from .store import KeywordCandidate, Passage, VectorCandidate
+from .store import KeywordCandidate, Passage, RemoveFile, VectorCandidate
 from .vectors import SLACK, VectorEngine, exact_cosines
 
 _PASSAGE_COLUMNS = (
     "c.id, f.path, f.location, f.source, c.start_line, c.end_line, c.heading, c.text, f.day, f.evergreen,"
-    " f.mtime_ns"
+    " f.mtime_ns, f.media, c.first_at, c.last_at"
 )
 
 
@@ -124,6 +124,33 @@ def count_vectors(connection: apsw.Connection, space: int) -> tuple[int, int]:
     return vectors, refused
 
 
+def refused_media(connection: apsw.Connection, space: int) -> list[tuple[str, str]]:
+    """The paths of images and audio files that were refused a vector in a space, and why."""
+    return select(
+        connection,
+        f"SELECT f.path, v.problem FROM {schema.vectors_table(space)} v JOIN chunks c ON c.id = v.chunk"  # noqa: S608
+        " JOIN files f ON f.id = c.file WHERE v.problem IS NOT NULL AND f.media IS NOT NULL ORDER BY f.path",
+    )
+
+
+def has_source(connection: apsw.Connection, generation: int, source: Source) -> bool:
+    """Whether a generation has a file of this source."""
+    statement = "SELECT EXISTS (SELECT 1 FROM files WHERE generation = ? AND source = ?)"
+    return bool(select_value(connection, statement, generation, source))
+
+
+def digests_of(connection: apsw.Connection, generation: int, files: Sequence[RemoveFile]) -> list[bytes]:
+    """The texts, by digest, that these files of a generation hold and no other file of any does."""
+    chosen = "SELECT id FROM files WHERE generation = ? AND source = ? AND path = ?"
+    ids = [row[0] for file in files for row in select(connection, chosen, generation, file.source, file.path)]
+    marks = _marks(ids)
+    statement = (
+        f"SELECT DISTINCT digest FROM chunks c WHERE file IN ({marks}) AND NOT EXISTS"  # noqa: S608
+        f" (SELECT 1 FROM chunks o WHERE o.digest = c.digest AND o.file NOT IN ({marks}))"
+    )
+    return [row[0] for row in select(connection, statement, *ids, *ids)]
+
+
 def stored_passages(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Passage]:
     """The chunks with these ids, by id."""
     rows = select(
@@ -141,7 +168,7 @@ def stored_pieces(connection: apsw.Connection, chunks: Sequence[int]) -> dict[in
 
 
 def _passage(row: Row) -> Passage:
-    chunk, path, location, source, start_line, end_line, heading, text, day, evergreen, mtime_ns = row
+    chunk, path, location, source, start_line, end_line, heading, text, day, evergreen, mtime_ns, *more = row
     return Passage(
         chunk=chunk,
         path=path,
@@ -154,6 +181,9 @@ def _passage(row: Row) -> Passage:
         day=date.fromisoformat(day) if day else None,
         evergreen=bool(evergreen),
         mtime_ns=mtime_ns,
+        media=more[0],
+        first_at=more[1],
+        last_at=more[2],
     )
 
 
@@ -181,7 +211,7 @@ def _path_expression(pattern: str) -> re.Pattern[str]:
 
 
 def filter_condition(filters: Filters) -> tuple[str, list[object]]:
-    """The SQL condition over `files f` for the filters, with its bindings; empty when nothing is filtered."""
+    """The SQL condition over `files f` and `chunks c` for the filters, with its bindings; empty for none."""
     conditions: list[str] = []
     bindings: list[object] = []
     if filters.source:
@@ -191,11 +221,13 @@ def filter_condition(filters: Filters) -> tuple[str, list[object]]:
         conditions.append("f.id IN (SELECT id FROM files WHERE matches_path(?, path))")
         bindings.append(filters.path)
     if filters.since:
-        conditions.append("f.day >= ?")
-        bindings.append(filters.since.isoformat())
+        conditions.append("(f.day >= ? OR c.last_at >= ?)")
+        bindings += (filters.since.isoformat(), filters.since_at)
     if filters.until:
-        conditions.append("f.day <= ?")
-        bindings.append(filters.until.isoformat())
+        conditions.append("(f.day <= ? OR c.first_at < ?)")
+        bindings += (filters.until.isoformat(), filters.until_at)
     if not filters.curated:
         conditions.append("NOT f.curated")
+    if not filters.transcripts:
+        conditions.append("f.source <> 'sessions'")
     return " AND ".join(conditions), bindings

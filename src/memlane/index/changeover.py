@@ -8,6 +8,7 @@ the wanted one takes over in one transaction as soon as its space is complete.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ from .pause import Pause, Pauses
 from .store import Generation, Space, Store
 
 if TYPE_CHECKING:
+    from ..embed.batch.fill import BatchFill
     from .fill import FillCount, SpaceFill
 
 FEW = 16
@@ -56,11 +58,14 @@ class Changeover:
         clock: Clock,
         standing_in: Embedder | None = None,
         substitute: Embedder | None = None,
+        batches: Callable[[], BatchFill | None] = lambda: None,
     ) -> None:
+        """`batches` gives what takes batch jobs of `wanted` on in a pass, where it has them."""
         self._store = store
         self._wanted = wanted
         self._standing_in = standing_in
         self._substitute = substitute
+        self._batches = batches
         self._cache = cache
         self._observer = observer
         self._pauses = Pauses(store, wanted, clock)
@@ -138,11 +143,15 @@ class Changeover:
                 helped = self._let_answer(generation, self._substitute)
             self._store.promote(generation, None)
             return Filled(helped, str(helped.error or ""), None if helped.error else substituting)
-        count, problem = self._make(fill, target, probing=bool(substituting), insisting=insisting)
+        count, problem = self._make(
+            fill, target, probing=bool(substituting), insisting=insisting, trusting=trusting, brief=brief
+        )
         if not problem:
             self._store.promote(generation, target)
             self._pauses.end()
             return Filled(count)
+        if count.left and count.error is None:
+            return self._do_without(generation, count, problem, None)  # jobs make what is missing
         standing_in = None if answers or many else self._standing_in
         return self._do_without(generation, count, problem, self._substitute or standing_in)
 
@@ -158,7 +167,14 @@ class Changeover:
         return target, fill
 
     def _make(
-        self, fill: SpaceFill, target: Space, *, probing: bool, insisting: bool
+        self,
+        fill: SpaceFill,
+        target: Space,
+        *,
+        probing: bool,
+        insisting: bool,
+        trusting: bool,
+        brief: bool,
     ) -> tuple[FillCount, str]:
         """Have the wanted model's vectors made; gives why they are not all there.
 
@@ -174,13 +190,31 @@ class Changeover:
                 return count, ""
             return count, str(pause)
         error = self._probe() if probing else None
-        count = FillCount(error=error) if error else fill.run()
+        outlook = ""
+        if error:
+            count = FillCount(error=error)
+        else:
+            count, outlook = self._fill(fill, target, trusting=trusting, brief=brief)
         if count.error is None:
-            return count, ""
+            return count, outlook
         said_when = isinstance(count.error, QuotaExhausted) and count.error.retry_at is not None
         if said_when or self._substitute is not None:
             return count, str(self._pauses.begin(count.error))
         return count, str(count.error)
+
+    def _fill(self, fill: SpaceFill, target: Space, *, trusting: bool, brief: bool) -> tuple[FillCount, str]:
+        """Have batch jobs do their part, and the rest directly. Gives what is said of texts left to jobs."""
+        batches = self._batches()
+        if batches is None:
+            return fill.run(), ""
+        from .by_jobs import fill_by_jobs
+
+        jobs = fill_by_jobs(
+            batches, self._store, target, self._wanted, self._cache, trusting=trusting, brief=brief
+        )
+        count = fill.run(leaving=jobs.left)
+        count.from_batches += jobs.taken
+        return count, jobs.outlook if count.left else ""
 
     def _do_without(
         self, generation: Generation, count: FillCount, problem: str, deputy: Embedder | None

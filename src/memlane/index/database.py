@@ -287,7 +287,9 @@ class Database:
                 hint="upgrade Memlane; memlane index --force sets the file aside and builds an index for this"
                 " version",
             )
-        if version < SCHEMA_VERSION:
+        if version == 0 and not self.read_only:
+            self._create()  # another process was killed while it did: what it had written was rolled back
+        elif version < SCHEMA_VERSION:
             self._upgrade(connection)
         if self.read_only or not select(connection, "SELECT 1 FROM notes WHERE key = ?", _UNSETTLED):
             return

@@ -8,7 +8,7 @@ stored before more is sent, so that a process that is killed loses what is on it
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import suppress
 
 from msgspec import Struct
@@ -18,8 +18,8 @@ from ..embed.cache import EmbeddingCache
 from ..embed.calls import Calls, Landed
 from ..errors import EmbeddingError, StoreError
 from ..events import Observer
-from ..markdown import estimate_tokens
 from .batches import Batching
+from .inputs import Draft, draft_of, vectors_of
 from .lengths import forget_note, is_noted, length_now
 from .store import Space, Store, UnembeddedChunk
 
@@ -36,6 +36,10 @@ class FillCount(Struct):
     """Texts for which the provider was asked."""
     from_cache: int = 0
     without_vector: int = 0
+    left: int = 0
+    """Chunks whose texts a batch job may yet make vectors of."""
+    from_batches: int = 0
+    """Vectors that batch jobs have put into the cache."""
     error: EmbeddingError | None = None
     """Why the provider stopped the fill; what was done before is kept."""
 
@@ -44,6 +48,8 @@ class FillCount(Struct):
             self.embedded + other.embedded,
             self.from_cache + other.from_cache,
             self.without_vector + other.without_vector,
+            self.left + other.left,
+            self.from_batches + other.from_batches,
             self.error or other.error,
         )
 
@@ -69,7 +75,7 @@ class SpaceFill:
         self._observer = observer
         self._dimensions = space.dimensions
         self._trusting = trusting
-        self._calls = Calls(embedder)
+        self._calls: Calls[Draft] = Calls(embedder, lambda drafts: vectors_of(embedder, drafts))
         self._batching = Batching(embedder)
         self._chunks: dict[bytes, set[int]] = {}
         """The chunks of each text that waits or is on its way."""
@@ -78,13 +84,16 @@ class SpaceFill:
         self._back: deque[Landed] = deque()
         """What has come back and is not stored yet."""
         self._after = self._done = self._total = 0
+        self._leaving: Set[bytes] = frozenset()
         self.count = FillCount()
 
-    def run(self, *, known_only: bool = False) -> FillCount:
+    def run(self, *, known_only: bool = False, leaving: Set[bytes] = frozenset()) -> FillCount:
         """Embed the chunks that have no vector yet. Raises StoreError, and what the observer raises.
 
-        `known_only` takes what the index and the cache hold and leaves the rest.
+        `known_only` takes what the index and the cache hold and leaves the rest. `leaving` are the digests of
+        texts that are not to be sent now.
         """
+        self._leaving = leaving
         self._total = self._store.unembedded_count(self._space)
         self._after = self._done = 0
         try:
@@ -132,7 +141,9 @@ class SpaceFill:
         self._after = page[-1].chunk
         vectors = self._known(page)
         if not known_only:
-            vectors |= self._queue([chunk for chunk in page if chunk.digest not in vectors])
+            unknown = [chunk for chunk in page if chunk.digest not in vectors]
+            vectors |= self._queue([chunk for chunk in unknown if chunk.digest not in self._leaving])
+            self.count.left += sum(chunk.digest in self._leaving for chunk in unknown)
         known = [(chunk.chunk, vectors[chunk.digest]) for chunk in page if chunk.digest in vectors]
         if known:
             self._put(known)
@@ -156,22 +167,19 @@ class SpaceFill:
         return vectors
 
     def _queue(self, chunks: list[UnembeddedChunk]) -> dict[bytes, NoVector]:
-        """Have these embedded, each text once. Gives those that are too long for the model."""
-        limit = self._embedder.max_input_tokens
-        too_long: dict[bytes, NoVector] = {}
+        """Have these embedded, each text once. Gives those that the model does not take."""
+        unfit: dict[bytes, NoVector] = {}
         for chunk in chunks:
             if chunk.digest in self._chunks:
                 self._chunks[chunk.digest].add(chunk.chunk)
                 continue
-            text = chunk.within(limit)
-            tokens = estimate_tokens(text)
-            if tokens > limit:
-                reason = f"longer than the {limit} tokens that {self._embedder.model} takes"
-                too_long[chunk.digest] = NoVector(reason)
+            drafted = draft_of(chunk, self._embedder)
+            if isinstance(drafted, NoVector):
+                unfit[chunk.digest] = drafted
                 continue
             self._chunks[chunk.digest] = {chunk.chunk}
-            self._batching.add(chunk.digest, text, tokens)
-        return too_long
+            self._batching.add(chunk.digest, *drafted)
+        return unfit
 
     def _keep(self) -> bool:
         """Store what is back. True when the whole space begins anew.
@@ -225,6 +233,7 @@ class SpaceFill:
 
     def _begin_anew(self, length: int) -> None:
         """Forget the vectors of the space, and those of another length that the cache holds."""
+        self.count.left = 0
         self._space = self._store.empty_space(self._space)
         self._dimensions = length
         try:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..embed.base import Embedder
+from ..embed.base import Embedder, NoVector
 from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
-from ..markdown import estimate_tokens
-from ..values import IndexPlan, Source, TreeScan
+from ..events import SilentObserver
+from ..values import IndexPlan, Source
 from ..workspace import is_readable
 from .batches import Batching
+from .growth import ANY_GROWTH
 from .identity import space_identity
+from .inputs import MediaDraft, draft_of
 from .plan import plan_sync
 from .reader import NoteReader
-from .store import Generation, RefreshFile, ReplaceFile, Store, UnembeddedChunk
+from .sources import Sources
+from .store import FailFile, Generation, ReplaceFile, ReplaceLines, Store, UnembeddedChunk
 from .sync import Chunking
+from .transcripts import TranscriptReader, changes_of
 
 _PAGE = 256
 
@@ -45,29 +49,43 @@ class Forecast:
         self._cache = cache
         self._chunking = chunking.within(embedder).within(substitute)
         self._price = price
-        self._from_index = self._from_cache = self._too_long = 0
+        self._from_index = self._from_cache = self._unfit = 0
         self._sent: set[bytes] = set()
-        self._tokens = 0
+        self._tokens = self._files = self._bytes = 0
 
-    def run(self, scan: TreeScan, *, force: bool) -> IndexPlan:
+    def run(self, sources: Sources, *, force: bool) -> IndexPlan:
         """Read what changed, in memory, and count what lacks a vector. Raises StoreError."""
+        scan = sources.scan()
+        growth = sources.sessions.growth(None) if sources.sessions else ANY_GROWTH
         current = self._store.current_generation() if self._store else None
         kept = current if current and current.layout == self._chunking.layout and not force else None
         indexed = self._store.indexed_files(current) if self._store and current else {}
-        plan = plan_sync(scan, indexed, force=kept is None, is_readable=is_readable)
+        plan = plan_sync(scan, indexed, force=kept is None, is_readable=is_readable, has_grown=growth)
         reader = NoteReader(self._chunking, indexed if kept else {})
+        said = TranscriptReader(
+            self._chunking,
+            secrets=sources.sessions.secrets if sources.sessions else (),
+            zone=None,
+            observer=SilentObserver(),
+        )
         # A doubted removal is not done yet; these files keep what they have.
         gone = {(one.source, one.path) for one in plan.remove} if not plan.doubt else set()
         batching = Batching(self._embedder) if self._embedder else None
         waiting: list[UnembeddedChunk] = []
         chunks = 0
-        for change in reader.changes(plan.read):
-            if not isinstance(change, RefreshFile):
+        for _, change in changes_of(plan, reader, said, indexed if kept else {}):
+            if isinstance(change, ReplaceFile | FailFile) or (
+                isinstance(change, ReplaceLines) and not change.after
+            ):
                 gone.add((change.entry.source, change.entry.path))
-            if not isinstance(change, ReplaceFile):
+            if not isinstance(change, ReplaceFile | ReplaceLines):
                 continue
             chunks += len(change.chunks)
-            waiting += [UnembeddedChunk(0, one.digest, one.heading, one.text) for one in change.chunks]
+            file = change.entry
+            waiting += [
+                UnembeddedChunk(0, one.digest, one.heading, one.text, file.location, file.media, file.size)
+                for one in change.chunks
+            ]
             if batching and len(waiting) >= _PAGE:
                 self._look(waiting, batching, force=force)
                 waiting = []
@@ -81,12 +99,14 @@ class Forecast:
             files_to_read=len(plan.read),
             files_to_remove=0 if plan.doubt else len(plan.remove),
             unchanged=plan.unchanged + reader.refreshed,
-            failed=(*plan.failed, *reader.failed, *scan.failed),
+            failed=(*plan.failed, *reader.failed, *said.failed, *scan.failed),
             chunks=chunks,
             from_index=self._from_index,
             from_cache=self._from_cache,
-            without_vector=self._too_long,
-            texts=len(self._sent),
+            without_vector=self._unfit,
+            texts=len(self._sent) - self._files,
+            files_to_upload=self._files,
+            bytes_to_upload=self._bytes,
             tokens=self._tokens,
             requests=_batches(batching) if batching else 0,
             cost=None if self._price is None else self._price * self._tokens / 1_000_000,
@@ -114,19 +134,22 @@ class Forecast:
         if self._store and not force:
             known = set(self._store.known_vectors(space_identity(self._embedder.identity), digests))
         cached = self._cached([digest for digest in digests if digest not in known])
-        limit = self._embedder.max_input_tokens
         for chunk in chunks:
             self._from_index += chunk.digest in known
             self._from_cache += chunk.digest in cached
             if chunk.digest in known or chunk.digest in cached or chunk.digest in self._sent:
                 continue
-            tokens = estimate_tokens(chunk.within(limit))
-            if tokens > limit:
-                self._too_long += 1
+            drafted = draft_of(chunk, self._embedder)
+            if isinstance(drafted, NoVector):
+                self._unfit += 1
                 continue
+            draft, tokens = drafted
             self._sent.add(chunk.digest)
             self._tokens += tokens
-            batching.add(chunk.digest, "", tokens)
+            if isinstance(draft, MediaDraft):
+                self._files += 1
+                self._bytes += draft.size
+            batching.add(chunk.digest, "" if isinstance(draft, str) else draft, tokens)
 
     def _cached(self, digests: list[bytes]) -> set[bytes]:
         if self._embedder is None or not self._embedder.worth_caching:

@@ -45,6 +45,14 @@ def text_digest(text: str) -> bytes:
     return bytes_digest(text.encode("utf-8", "surrogatepass"))
 
 
+def media_digest(label: bytes, digest: bytes) -> bytes:
+    """The digest under which the embedding of a file with this label and these bytes is known.
+
+    `digest` is that of the bytes, in hex. No text has it: none that is indexed holds NUL.
+    """
+    return bytes_digest(b"%b\0%b" % (label, digest))
+
+
 def bytes_digest(data: bytes) -> bytes:
     """The digest of a text that is encoded already."""
     from hashlib import sha256  # loads OpenSSL; a search needs none

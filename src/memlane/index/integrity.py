@@ -16,7 +16,7 @@ import apsw
 from ..values import Value
 from . import schema
 from .database import select
-from .identity import bytes_digest
+from .identity import bytes_digest, media_digest
 
 _MOST_FINDINGS = 5
 _STEPS_A_LOOK = 20_000
@@ -134,11 +134,15 @@ def _orphans(connection: apsw.Connection) -> Iterator[Defect]:
 
 def _texts(connection: apsw.Connection) -> Iterator[Defect]:
     """A byte that flipped in a text is no damage to SQLite; the digest beside the text tells."""
-    rows = connection.execute("SELECT CAST(heading AS BLOB), CAST(text AS BLOB), digest FROM chunks")
-    changed = sum(
-        bytes_digest(b"%b\n%b" % (heading, text) if heading else text) != digest
-        for heading, text, digest in rows
+    rows = connection.execute(
+        "SELECT CAST(c.heading AS BLOB), CAST(c.text AS BLOB), CAST(f.digest AS BLOB), f.media, c.digest"
+        " FROM chunks c LEFT JOIN files f ON f.id = c.file"
     )
+    changed = 0
+    for heading, text, of_file, media, digest in rows:
+        whole = b"%b\n%b" % (heading, text) if heading else text
+        found = media_digest(whole, of_file) if media is not None else bytes_digest(whole)
+        changed += found != digest
     if changed:
         yield Defect(f"{changed} chunks do not hold the text that was indexed")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..values import FileEntry, FileFailure, Source, TreeScan, Value
-from .store import IndexedFile, RefreshFile, RemoveFile
+from .growth import ANY_GROWTH, Growth, gone_or_moved, has_more
+from .store import IndexedFile, MoveFile, RefreshFile, RemoveFile
 
 _FEW_FILES = 10
 """Losing up to this many files at once is everyday; losing most of a larger tree is doubted."""
@@ -16,7 +17,7 @@ class SyncPlan(Value, frozen=True):
 
     read: tuple[FileEntry, ...]
     """New files, and files whose size, time or inode changed: only reading them tells more."""
-    refresh: tuple[RefreshFile, ...]
+    refresh: tuple[RefreshFile | MoveFile, ...]
     """Files whose text is known to be the same but whose attributes changed."""
     remove: tuple[RemoveFile, ...]
     unchanged: int
@@ -37,22 +38,30 @@ def plan_sync(
     *,
     force: bool = False,
     is_readable: Callable[[str], bool] = lambda _location: True,
+    has_grown: Growth = ANY_GROWTH,
 ) -> SyncPlan:
     """Compare a scan with what is indexed. `force` reads every file again.
 
     `is_readable` is asked of files that could not be read before: permissions change without a time stamp.
+    `has_grown` is asked of a transcript to which something was added: whether it is enough for a pass.
     """
+    moves, moved = gone_or_moved(scan.files, indexed)
     read: list[FileEntry] = []
-    refresh: list[RefreshFile] = []
+    refresh: list[RefreshFile | MoveFile] = list(moves)
     failed: list[FileFailure] = []
     unchanged = 0
     present: set[tuple[Source, str]] = set()
     for entry in scan.files:
         key = (entry.source, entry.path)
         present.add(key)
-        known = indexed.get(key)
+        known = moved.get(key)
         if not force and known is not None and _is_barred(entry, known) and not is_readable(entry.location):
             failed.append(FileFailure(entry.path, known.failure or ""))
+        elif not force and known is not None and known.source == "sessions" and _changed(entry, known):
+            if has_more(entry, known, has_grown):
+                read.append(entry)
+            else:
+                unchanged += 1
         elif force or known is None or _changed(entry, known):
             read.append(entry)
         elif _attributes(known) != _attributes_now(entry) and not known.failure:
@@ -62,14 +71,14 @@ def plan_sync(
         else:
             unchanged += 1
     unseen = tuple(f"{skipped.path}/" for skipped in scan.failed)
-    gone = [key for key in indexed if key not in present and not key[1].startswith(unseen)]
+    gone = [key for key in moved if key not in present and not key[1].startswith(unseen)]
     return SyncPlan(
         tuple(read),
         tuple(refresh),
         tuple(RemoveFile(path, source) for source, path in gone),
         unchanged,
         tuple(failed),
-        "" if force else _doubt([indexed[key] for key in gone], len(indexed), scan.absent),
+        "" if force else _doubt([moved[key] for key in gone], moved, scan.absent),
     )
 
 
@@ -84,6 +93,7 @@ def _changed(entry: FileEntry, known: IndexedFile) -> bool:
         or entry.mtime_ns != known.mtime_ns
         or entry.inode != known.inode
         or entry.device != known.device
+        or entry.media != known.media
     )
 
 
@@ -96,12 +106,16 @@ def _attributes_now(entry: FileEntry) -> tuple[str, str | None, bool, bool]:
     return entry.location, entry.day.isoformat() if entry.day else None, entry.curated, entry.evergreen
 
 
-def _doubt(gone: list[IndexedFile], count: int, absent: tuple[str, ...]) -> str:
+def _doubt(
+    lost: list[IndexedFile], indexed: Mapping[tuple[Source, str], IndexedFile], absent: tuple[str, ...]
+) -> str:
     """A digest of what has vanished, when it is a whole root or most of a larger tree.
 
     An unmounted disk or a folder being moved looks the same as a deletion. The same digest in the next
-    pass confirms it.
+    pass confirms it. A transcript that is gone is never doubted: whoever deletes one wants it forgotten.
     """
+    gone = [file for file in lost if file.source == "memory"]
+    count = sum(source == "memory" for source, _ in indexed)
     lost_root = any(_lies_in(file.location, root) for root in absent for file in gone)
     lost_most = len(gone) > _FEW_FILES and 2 * len(gone) > count
     if not (lost_root or lost_most):

@@ -13,10 +13,10 @@ from ..embed.bundled import packaged_model
 from ..embed.likeness import pack_pieces
 from ..errors import ProviderUnavailable
 from ..markdown import chunk_document
-from ..values import FileEntry, FileFailure, Source
-from ..workspace import UnreadableNote, read_document
+from ..values import FileEntry, FileFailure, Modality, Source, embedding_text
+from ..workspace import UnreadableNote, inspect_media, media_text, read_document
 from .analyze import analyze
-from .identity import text_digest
+from .identity import media_digest, text_digest
 from .store import FailFile, IndexedChunk, IndexedFile, RefreshFile, ReplaceFile
 from .sync import Chunking
 
@@ -79,7 +79,7 @@ class NoteReader:
         wait_past(entry.mtime_ns)
         self.files_read += 1
         try:
-            document = read_document(entry.location)
+            digest, chunks = self._read(entry)
         except UnreadableNote as error:
             if _restat(entry) is None:
                 return None
@@ -87,10 +87,18 @@ class NoteReader:
             retried = isinstance(error.__cause__, OSError)
             return FailFile(replace(entry, mtime_ns=0) if retried else entry, error.reason)
         known = self._known.get((entry.source, entry.path))
+        if known and known.digest == digest:
+            return RefreshFile(entry, digest)
+        return ReplaceFile(entry, digest, tuple(chunks))
+
+    def _read(self, entry: FileEntry) -> tuple[str, Iterable[IndexedChunk]]:
+        """The digest of what stands in a file, and its chunks. Raises UnreadableNote."""
         name = entry.path.rpartition("/")[2].rpartition(".")[0]
-        if known and known.digest == document.digest:
-            return RefreshFile(entry, document.digest)
-        return ReplaceFile(entry, document.digest, tuple(_chunks(document.text, self._chunking, name)))
+        if entry.media is not None:
+            media = inspect_media(entry.location, entry.media)
+            return media.digest, (_media_chunk(entry.media, entry.path, name, media.digest),)
+        document = read_document(entry.location)
+        return document.digest, _chunks(document.text, self._chunking, name)
 
     def _counted(self, change: _Change) -> _Change:
         match change:
@@ -120,16 +128,45 @@ def _restat(entry: FileEntry) -> FileEntry | None:
 def _chunks(text: str, chunking: Chunking, name: str) -> Iterator[IndexedChunk]:
     """The chunks of a note. Its name is searched with the headings: it often is the day, or the topic."""
     for chunk in chunk_document(text, tokens=chunking.tokens, overlap=chunking.overlap):
-        yield IndexedChunk(
-            start_line=chunk.start_line,
-            end_line=chunk.end_line,
-            text=chunk.text,
-            heading=chunk.heading,
-            digest=text_digest(chunk.embedding_text),
-            heading_terms=" ".join(analyze(f"{name}\n{chunk.heading}")),
-            body_terms=" ".join(analyze(chunk.text)),
-            pieces=_pieces(chunk.text),
-        )
+        yield indexed_chunk((chunk.start_line, chunk.end_line), chunk.text, chunk.heading, told=name)
+
+
+def indexed_chunk(
+    lines: tuple[int, int],
+    text: str,
+    heading: str,
+    *,
+    told: str,
+    moments: tuple[int | None, int | None] = (None, None),
+) -> IndexedChunk:
+    """A passage of these lines ready to be stored. `told` is searched with the heading and not shown."""
+    return IndexedChunk(
+        start_line=lines[0],
+        end_line=lines[1],
+        text=text,
+        heading=heading,
+        digest=text_digest(embedding_text(heading, text)),
+        heading_terms=" ".join(analyze(f"{told}\n{heading}")),
+        body_terms=" ".join(analyze(text)),
+        pieces=_pieces(text),
+        first_at=moments[0],
+        last_at=moments[1],
+    )
+
+
+def _media_chunk(modality: Modality, path: str, name: str, digest: str) -> IndexedChunk:
+    """What stands for a picture or a sound with these bytes: a line that names it."""
+    text = media_text(modality, path)
+    return IndexedChunk(
+        start_line=1,
+        end_line=1,
+        text=text,
+        heading="",
+        digest=media_digest(text.encode(), digest.encode()),
+        heading_terms=" ".join(analyze(name)),
+        body_terms=" ".join(analyze(text)),
+        pieces=_pieces(text),
+    )
 
 
 def _pieces(text: str) -> bytes:

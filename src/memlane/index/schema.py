@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 APPLICATION_ID = 0x4D4C4958  # "MLIX"
-SCHEMA_VERSION = 2
-UPGRADES = {1: "ALTER TABLE chunks ADD COLUMN pieces BLOB NOT NULL DEFAULT x''"}
+SCHEMA_VERSION = 3
+UPGRADES = {
+    1: "ALTER TABLE chunks ADD COLUMN pieces BLOB NOT NULL DEFAULT x''",
+    2: """
+        ALTER TABLE files ADD COLUMN media TEXT;
+        ALTER TABLE files ADD COLUMN offset INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE files ADD COLUMN lines INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE chunks ADD COLUMN first_at INTEGER;
+        ALTER TABLE chunks ADD COLUMN last_at INTEGER;
+    """,
+}
 """What brings a file of an older format to the next one."""
 # Pages of 8 kB hold five 384-number vectors with little waste; 4 kB ones hold two and waste a quarter.
 PAGE_SIZE = 8192
@@ -26,13 +35,15 @@ CREATE TABLE files (
     id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, source TEXT NOT NULL, path TEXT NOT NULL,
     location TEXT NOT NULL, digest TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
     inode INTEGER NOT NULL, device INTEGER NOT NULL, day TEXT, curated INTEGER NOT NULL,
-    evergreen INTEGER NOT NULL, failure TEXT
+    evergreen INTEGER NOT NULL, failure TEXT, media TEXT,
+    offset INTEGER NOT NULL DEFAULT 0, lines INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX file_by_path ON files (generation, source, path);
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     file INTEGER NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
-    heading TEXT NOT NULL, text TEXT NOT NULL, digest BLOB NOT NULL, pieces BLOB NOT NULL
+    heading TEXT NOT NULL, text TEXT NOT NULL, digest BLOB NOT NULL, pieces BLOB NOT NULL,
+    first_at INTEGER, last_at INTEGER
 ) STRICT;
 CREATE INDEX chunk_by_file ON chunks (file);
 CREATE INDEX chunk_by_digest ON chunks (digest);

@@ -12,6 +12,9 @@ from .database import select, select_row, select_value
 from .generations import CHUNKS_OF, as_space, current_space, drop_generation, is_settled, mark_settled
 from .store import Generation, Space, UnembeddedChunk, WaitingChunk
 
+_CHUNK_COLUMNS = "c.id, c.digest, c.heading, c.text, f.location, f.media, f.size"
+"""What an `UnembeddedChunk` is made from."""
+
 
 def find_space(connection: apsw.Connection, generation: Generation, identity: str) -> Space | None:
     """The generation's vectors of this identity, complete or not."""
@@ -64,7 +67,7 @@ def waiting_chunks(
     lacking = f"AND c.id NOT IN (SELECT chunk FROM {schema.vectors_table(space.id)})" if space else ""  # noqa: S608
     rows = select(
         connection,
-        f"SELECT f.source, f.path, c.id, c.digest, c.heading, c.text FROM {CHUNKS_OF} AND c.id > ? {lacking}"  # noqa: S608
+        f"SELECT f.source, f.path, {_CHUNK_COLUMNS} FROM {CHUNKS_OF} AND c.id > ? {lacking}"  # noqa: S608
         " ORDER BY c.id LIMIT ?",
         generation,
         after,

@@ -22,11 +22,12 @@ from .store import (
     IndexedFile,
     KeywordCandidate,
     Passage,
-    ReplaceFile,
+    RemoveFile,
     Space,
     UnembeddedChunk,
     VectorCandidate,
     WaitingChunk,
+    may_lack_vectors,
 )
 from .vectors import VectorEngine, exact_cosines, load_engine
 from .write import FileWriter
@@ -133,6 +134,12 @@ class SqliteStore:
         with self._database.reading() as connection:
             return candidates.stored_passages(connection, chunks)
 
+    def has_source(self, source: Source) -> bool:
+        """Whether there is a file of this source among what answers queries."""
+        with self._database.reading() as connection:
+            generation = current_generation(connection)
+            return generation is not None and candidates.has_source(connection, generation.id, source)
+
     def chunk_count(self) -> int:
         """How many chunks answer queries: cheap, where `statistics` looks at every vector."""
         with self._database.reading() as connection:
@@ -170,6 +177,13 @@ class SqliteStore:
             by_source=by_source,
             bytes_on_disk=sum(file.stat().st_size for file in files if file.exists()),
         )
+
+    def refused_media(self) -> list[FileFailure]:
+        """The images and audio files that have no vector in the current space, and why."""
+        with self._database.reading() as connection:
+            space = current_space(connection)
+            rows = candidates.refused_media(connection, space.id) if space else []
+        return [FileFailure(*row) for row in rows]
 
     def find_space(self, generation: Generation, identity: str) -> Space | None:
         """The generation's vectors of this identity, complete or not."""
@@ -243,10 +257,15 @@ class SqliteStore:
             rows = select(
                 connection,
                 "SELECT path, source, digest, size, mtime_ns, inode, device, location, day, curated,"
-                " evergreen, failure FROM files WHERE generation = ?",
+                " evergreen, failure, media, offset, lines FROM files WHERE generation = ?",
                 generation.id,
             )
         return {(row[1], row[0]): IndexedFile(*row) for row in rows}
+
+    def digests_of(self, generation: Generation, files: Sequence[RemoveFile]) -> list[bytes]:
+        """The texts, by digest, that these files hold and no other does."""
+        with self._database.reading() as connection:
+            return candidates.digests_of(connection, generation.id, files)
 
     def apply(self, generation: Generation, changes: Sequence[FileChange]) -> None:
         """Make changes to files, all or none. Vectors of chunks whose text did not change are kept."""
@@ -254,7 +273,7 @@ class SqliteStore:
             writer = FileWriter(connection, generation.id)
             for change in changes:
                 writer.apply(change)
-            if any(isinstance(change, ReplaceFile) for change in changes):
+            if any(map(may_lack_vectors, changes)):
                 # Until the pass ends: a crash, or a provider that fails, must not leave this unseen.
                 connection.execute("UPDATE generations SET complete = 0 WHERE id = ?", (generation.id,))
                 connection.execute("UPDATE spaces SET complete = 0 WHERE generation = ?", (generation.id,))

@@ -14,7 +14,16 @@ from typing import Protocol
 
 from ..embed.base import NoVector, Vector
 from ..markdown import estimate_tokens
-from ..values import FileEntry, Filters, Source, StoreStatistics, Value, embedding_text
+from ..values import (
+    FileEntry,
+    FileFailure,
+    Filters,
+    Modality,
+    Source,
+    StoreStatistics,
+    Value,
+    embedding_text,
+)
 
 
 class Generation(Value, frozen=True):
@@ -56,6 +65,11 @@ class IndexedFile(Value, frozen=True):
     curated: bool
     evergreen: bool
     failure: str | None = None
+    media: Modality | None = None
+    offset: int = 0
+    """Of a transcript: the byte from which reading goes on; what lies before is settled."""
+    lines: int = 0
+    """How many lines lie before `offset`."""
 
 
 class IndexedChunk(Value, frozen=True):
@@ -66,12 +80,15 @@ class IndexedChunk(Value, frozen=True):
     text: str
     heading: str
     digest: bytes
-    """Of the text that is embedded (16 bytes)."""
+    """Of what is embedded (16 bytes)."""
     heading_terms: str
     """Terms joined by spaces."""
     body_terms: str
     pieces: bytes = b""
     """The pieces of the text in the embedded model's vocabulary, packed; for late interaction."""
+    first_at: int | None = None
+    """When its first turn was said, in milliseconds since 1970; for transcripts."""
+    last_at: int | None = None
 
 
 class ReplaceFile(Value, frozen=True):
@@ -82,8 +99,35 @@ class ReplaceFile(Value, frozen=True):
     chunks: tuple[IndexedChunk, ...]
 
 
+class ReplaceLines(Value, frozen=True):
+    """Store chunks in place of those that begin between two lines of a transcript; the others stay."""
+
+    entry: FileEntry
+    digest: str
+    """Of what lies before `offset` (`transcripts.marks`)."""
+    chunks: tuple[IndexedChunk, ...]
+    after: int
+    """Chunks that begin after this line go …"""
+    until: int | None
+    """… up to this one; None: to the end."""
+    offset: int
+    lines: int
+    """As of `IndexedFile`, from now on."""
+
+
+class MoveFile(Value, frozen=True):
+    """The file has another name, and is the same."""
+
+    path: str
+    """The one it had."""
+    entry: FileEntry
+
+
 class RefreshFile(Value, frozen=True):
-    """The file was touched or moved on disk but its text is the same."""
+    """The file was touched or moved on disk but its text is the same.
+
+    Of images and audio, what the provider refused is asked for again.
+    """
 
     entry: FileEntry
     digest: str
@@ -103,7 +147,17 @@ class RemoveFile(Value, frozen=True):
     source: Source
 
 
-FileChange = ReplaceFile | RefreshFile | FailFile | RemoveFile
+FileChange = ReplaceFile | ReplaceLines | RefreshFile | MoveFile | FailFile | RemoveFile
+
+
+def may_lack_vectors(change: FileChange) -> bool:
+    """Whether there may be chunks without a vector after a change."""
+    match change:
+        case ReplaceFile() | ReplaceLines():
+            return True
+        case RefreshFile(entry):
+            return entry.media is not None
+    return False
 
 
 class UnembeddedChunk(Value, frozen=True):
@@ -113,6 +167,12 @@ class UnembeddedChunk(Value, frozen=True):
     digest: bytes
     heading: str
     text: str
+    location: str = ""
+    """Of its file."""
+    media: Modality | None = None
+    """What its file is when it is no note: then the bytes of the file are embedded."""
+    size: int = 0
+    """Bytes of its file, as it was when it was read."""
 
     def within(self, tokens: int) -> str:
         """What is to be embedded: heading path and text, or the text alone where both would be too long."""
@@ -159,6 +219,10 @@ class Passage(Value, frozen=True):
     day: date | None
     evergreen: bool
     mtime_ns: int
+    media: Modality | None = None
+    first_at: int | None = None
+    """When the first turn was said, in milliseconds since 1970; None for notes."""
+    last_at: int | None = None
 
 
 class Store(Protocol):
@@ -208,12 +272,20 @@ class Store(Protocol):
         """The stored chunks with these ids; ids that are gone are left out."""
         ...
 
+    def has_source(self, source: Source) -> bool:
+        """Whether there is a file of this source among what answers queries."""
+        ...
+
     def chunk_count(self) -> int:
         """How many chunks answer queries: cheap, where `statistics` looks at every vector."""
         ...
 
     def statistics(self) -> StoreStatistics:
         """Counts of what answers queries."""
+        ...
+
+    def refused_media(self) -> list[FileFailure]:
+        """The images and audio files that have no vector in the current space, and why."""
         ...
 
     def find_space(self, generation: Generation, identity: str) -> Space | None:
@@ -256,6 +328,10 @@ class Store(Protocol):
 
     def indexed_files(self, generation: Generation) -> dict[tuple[Source, str], IndexedFile]:
         """What a generation knows of every file."""
+        ...
+
+    def digests_of(self, generation: Generation, files: Sequence[RemoveFile]) -> list[bytes]:
+        """The texts, by digest, that these files hold and no other does."""
         ...
 
     def apply(self, generation: Generation, changes: Sequence[FileChange]) -> None:

@@ -6,6 +6,7 @@ there is work, `update` does it under the writer's lock.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,15 @@ from ..embed.cache import EmbeddingCache
 from ..errors import Interrupted, StoreBusy
 from ..events import Observer
 from ..values import Building, Fallback, SyncReport, TreeScan, Value
-from ..workspace import Workspace, is_readable, scan_tree
+from ..workspace import is_readable
+from .growth import ANY_GROWTH
 from .identity import layout_identity
 from .plan import SyncPlan, plan_sync
+from .sources import Sources
 from .store import Space, Store
 
 if TYPE_CHECKING:
+    from ..embed.batch.fill import BatchFill
     from .changeover import Changeover
     from .pause import Pause
 
@@ -57,12 +61,21 @@ class Chunking(Value, frozen=True):
         return Chunking(tokens, min(self.overlap, tokens // 5))
 
 
+class Effort(Value, frozen=True):
+    """How much a pass is to do."""
+
+    force: bool = False
+    brief: bool = False
+    stem: str | None = None
+    most_said: int | None = None
+
+
 class Synchronizer:
-    """Keeps one store in step with one workspace."""
+    """Keeps one store in step with the notes and transcripts it is made of."""
 
     def __init__(
         self,
-        workspace: Workspace,
+        sources: Sources,
         store: Store,
         *,
         embedder: Embedder | None,
@@ -72,13 +85,14 @@ class Synchronizer:
         clock: Clock,
         standing_in: Embedder | None = None,
         substitute: Embedder | None = None,
+        batches: Callable[[], BatchFill | None] = lambda: None,
     ) -> None:
         """`embedder` None leaves vectors alone: keyword search needs none.
 
         `standing_in` is a fast model that answers until the vectors of `embedder` are made, `substitute` the
-        one that takes over when it fails.
+        one that takes over when it fails. `batches` gives what takes batch jobs of `embedder` on in a pass.
         """
-        self._workspace = workspace
+        self._sources = sources
         self._store = store
         self._cache = cache
         self._chunking = chunking.within(embedder).within(substitute)
@@ -96,15 +110,18 @@ class Synchronizer:
                 cache=cache,
                 observer=observer,
                 clock=clock,
+                batches=batches,
             )
 
-    def pending(self) -> tuple[TreeScan, SyncPlan]:
-        """What a pass would do now, without doing it."""
-        scan = scan_tree(self._workspace)
+    def pending(self, *, stem: str | None = None) -> tuple[TreeScan, SyncPlan]:
+        """What a pass would do now, without doing it. `stem` as of `run`."""
+        scan = self._sources.scan()
         generation = self._store.current_generation()
         indexed = self._store.indexed_files(generation) if generation else {}
         outdated = generation is None or generation.layout != self._chunking.layout
-        return scan, plan_sync(scan, indexed, force=outdated, is_readable=is_readable)
+        sessions = self._sources.sessions
+        growth = sessions.growth(stem) if sessions else ANY_GROWTH
+        return scan, plan_sync(scan, indexed, force=outdated, is_readable=is_readable, has_grown=growth)
 
     def building(self) -> Building | None:
         """How far the vectors of the configured model are; None when they answer and none is missing."""
@@ -118,22 +135,33 @@ class Synchronizer:
         """Until when the configured provider is left alone."""
         return self._changeover.pause() if self._changeover else None
 
-    def run(self, reason: str, *, force: bool = False, wait: float = 30.0, brief: bool = False) -> SyncReport:
+    def run(
+        self,
+        reason: str,
+        *,
+        force: bool = False,
+        wait: float = 30.0,
+        brief: bool = False,
+        stem: str | None = None,
+        most_said: int | None = None,
+    ) -> SyncReport:
         """Bring the index up to date with the tree.
 
         `force` builds a new index beside the old one, from the notes and the embedding cache alone. `wait`
         is how long, in seconds, to wait for another process that is writing; after that nothing is done and
         the report says so (`complete` is False). `brief` leaves the many vectors of a slow model to a later
-        pass, as long as another one stands in.
+        pass, as long as another one stands in. Of the transcript named `stem` any growth is indexed;
+        `most_said` is how many new bytes of transcripts are read at most, for a pass that somebody waits for.
         Raises WorkspaceError when the workspace is not there, StoreError when the index cannot be written.
         """
         started = perf_counter()
-        scan, plan = self.pending()
+        scan, plan = self.pending(stem=stem)
         report = SyncReport(
             reason,
             unchanged=plan.unchanged,
             failed=(*plan.failed, *scan.failed),
             skipped_links=scan.skipped_links,
+            skipped=scan.skipped,
         )
         # What had vanished and was doubted is back, or its removal is done.
         reassured = not plan.doubt and bool(self._store.note(VANISHED))
@@ -142,17 +170,20 @@ class Synchronizer:
             try:
                 with writer_lock(self._store.path, timeout=self._patience(wait)):
                     waited = perf_counter() - asked > _OLD_SCAN_SECONDS
-                    seen = scan_tree(self._workspace) if waited else scan
-                    report = self._update(seen, reason, force=force, brief=brief)
+                    seen = self._sources.scan() if waited else scan
+                    effort = Effort(force=force, brief=brief, stem=stem, most_said=most_said)
+                    report = self._update(seen, reason, effort)
             except StoreBusy as busy:
                 report = replace(report, complete=False, busy=True, warning=str(busy))
+        if self._sources.workspace.media is not None:
+            report = replace(report, failed=(*report.failed, *self._store.refused_media()))
         if report.warning and not report.busy:
             self._observer.warning(report.warning)
         building = self.building() if brief and not self.pause() else None
         left = building.total - building.done if building else 0
         return replace(report, left=left, seconds=perf_counter() - started)
 
-    def _update(self, scan: TreeScan, reason: str, *, force: bool, brief: bool) -> SyncReport:
+    def _update(self, scan: TreeScan, reason: str, effort: Effort) -> SyncReport:
         from .update import IndexUpdate
 
         update = IndexUpdate(
@@ -161,9 +192,11 @@ class Synchronizer:
             chunking=self._chunking,
             observer=self._observer,
             changeover=self._changeover,
+            sessions=self._sources.sessions,
+            zone=self._clock.now().tzinfo,
         )
         try:
-            report = update.run(scan, reason, force=force, brief=brief)
+            report = update.run(scan, reason, effort)
         except (Interrupted, KeyboardInterrupt):
             self._store.settle()  # what was written is whole: the next open need not check it
             raise

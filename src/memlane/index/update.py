@@ -8,6 +8,7 @@ on from there.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import tzinfo
 
 from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
@@ -16,10 +17,22 @@ from ..values import Source, SyncReport, TreeScan
 from ..workspace import is_readable
 from .changeover import Changeover, Filled
 from .fill import FillCount
+from .growth import ANY_GROWTH
 from .plan import SyncPlan, plan_sync
 from .reader import FILES_NAMED, NoteReader
-from .store import FileChange, Generation, IndexedFile, RemoveFile, ReplaceFile, Store
-from .sync import VANISHED, Chunking
+from .sources import SessionSource, within_bytes
+from .store import (
+    FileChange,
+    Generation,
+    IndexedFile,
+    MoveFile,
+    RemoveFile,
+    ReplaceFile,
+    ReplaceLines,
+    Store,
+)
+from .sync import VANISHED, Chunking, Effort
+from .transcripts import TranscriptReader, changes_of
 
 _CHUNKS_A_TRANSACTION = 512
 _FIRST_CHUNKS = 32
@@ -39,44 +52,58 @@ class IndexUpdate:
         chunking: Chunking,
         observer: Observer,
         changeover: Changeover | None,
+        sessions: SessionSource | None = None,
+        zone: tzinfo | None = None,
     ) -> None:
-        """`changeover` makes the vectors; None leaves them alone."""
+        """`changeover` makes the vectors; None leaves them alone.
+
+        `sessions` is there when transcripts are a source; `zone` says on which day something was said.
+        """
         self._store = store
         self._cache = cache
         self._chunking = chunking
         self._observer = observer
         self._changeover = changeover
+        self._sessions = sessions
+        self._zone = zone
         self._warnings: list[str] = []
 
-    def run(self, scan: TreeScan, reason: str, *, force: bool, brief: bool = False) -> SyncReport:
-        """Make the index say what the tree says; gives what was done.
-
-        `brief` leaves the vectors that take long to a later pass.
-        """
-        generation = self._store.target_generation(self._chunking.layout, anew=force)
+    def run(self, scan: TreeScan, reason: str, effort: Effort) -> SyncReport:
+        """Make the index say what the tree says; gives what was done."""
+        generation = self._store.target_generation(self._chunking.layout, anew=effort.force)
         indexed = self._store.indexed_files(generation)
-        plan = plan_sync(scan, indexed, is_readable=is_readable)
+        growth = self._sessions.growth(effort.stem) if self._sessions else ANY_GROWTH
+        plan = plan_sync(scan, indexed, is_readable=is_readable, has_grown=growth)
+        left = 0
+        if effort.most_said is not None:
+            plan, left = within_bytes(plan, indexed, effort.most_said)
+        if left:
+            self._warnings.append(f"{left} transcripts are not indexed yet; memlane index reads them")
         removed = self._remove(generation, plan)
-        reader = self._read(generation, plan, indexed)
-        filled = self._embed(generation, force=force, brief=brief)
+        if any(isinstance(change, MoveFile) for change in plan.refresh):
+            indexed = self._store.indexed_files(generation)
+        reader, said = self._read(generation, plan, indexed)
+        filled = self._embed(generation, force=effort.force, brief=effort.brief)
         fill, pause = filled.count, self._changeover and self._changeover.pause()
         return SyncReport(
             reason,
-            indexed=reader.indexed,
+            indexed=reader.indexed + len(said.indexed),
             unchanged=plan.unchanged + reader.refreshed,
             removed=len(removed),
-            failed=(*plan.failed, *reader.failed, *scan.failed),
+            failed=(*plan.failed, *reader.failed, *said.failed, *scan.failed),
             skipped_links=scan.skipped_links,
-            chunks=reader.chunks,
+            skipped=scan.skipped,
+            chunks=reader.chunks + said.chunks,
             embedded=fill.embedded,
             from_cache=fill.from_cache,
             without_vector=fill.without_vector,
-            files_read=reader.files_read,
+            from_batches=fill.from_batches,
+            files_read=reader.files_read + len(said.indexed),
             warning="; ".join(self._warnings) or None,
-            complete=not filled.failure,
+            complete=not (filled.failure or left),
             fallback=filled.fallback,
             retry_at=pause.retry_at if pause else None,
-            changed=(*reader.named, *(gone.path for gone in removed))[:FILES_NAMED],
+            changed=(*reader.named, *said.indexed, *(gone.path for gone in removed))[:FILES_NAMED],
         )
 
     def _remove(self, generation: Generation, plan: SyncPlan) -> tuple[RemoveFile, ...]:
@@ -92,21 +119,38 @@ class IndexUpdate:
         elif not plan.doubt and self._store.note(VANISHED):
             self._store.put_note(VANISHED, "")
         changes: list[FileChange] = [*removed, *plan.refresh]
+        said = [gone for gone in removed if gone.source == "sessions"]
+        digests = self._store.digests_of(generation, said) if said else []
         if changes:
             self._store.apply(generation, changes)
+        if digests:
+            self._discard(digests)
         return removed
+
+    def _discard(self, digests: list[bytes]) -> None:
+        """Have the cache forget texts that were said in sessions which are gone."""
+        try:
+            self._cache.discard(digests)
+        except StoreError as error:
+            self._warnings.append(str(error))
 
     def _read(
         self, generation: Generation, plan: SyncPlan, indexed: Mapping[tuple[Source, str], IndexedFile]
-    ) -> NoteReader:
+    ) -> tuple[NoteReader, TranscriptReader]:
         """Read, chunk and store what is new or changed, a few hundred chunks a transaction."""
         reader = NoteReader(self._chunking, indexed)
+        said = TranscriptReader(
+            self._chunking,
+            secrets=self._sessions.secrets if self._sessions else (),
+            zone=self._zone,
+            observer=self._observer,
+        )
         batch: list[FileChange] = []
         chunks, limit = 0, _FIRST_CHUNKS
         total = len(plan.read)
-        for done, change in enumerate(reader.changes(plan.read), start=1):
+        for done, change in changes_of(plan, reader, said, indexed):
             batch.append(change)
-            chunks += len(change.chunks) if isinstance(change, ReplaceFile) else 0
+            chunks += len(change.chunks) if isinstance(change, ReplaceFile | ReplaceLines) else 0
             if chunks >= limit or len(batch) >= _FILES_A_TRANSACTION:
                 self._store.apply(generation, batch)
                 batch, chunks, limit = [], 0, min(2 * limit, _CHUNKS_A_TRANSACTION)
@@ -115,7 +159,7 @@ class IndexUpdate:
             self._store.apply(generation, batch)
         if total:
             self._observer.progress("index", total, total)
-        return reader
+        return reader, said
 
     def _embed(self, generation: Generation, *, force: bool, brief: bool) -> Filled:
         """Give every chunk its vector, then let what is complete answer queries.

@@ -6,7 +6,7 @@ from datetime import date, datetime, tzinfo
 
 from ..index.store import Passage
 from ..values import Explanation, Value
-from .fuse import KeywordEvidence, VectorEvidence, Weights
+from .fuse import VECTOR_ALONE, KeywordEvidence, VectorEvidence, Weights
 
 
 class Candidate(Value, frozen=True):
@@ -17,6 +17,8 @@ class Candidate(Value, frozen=True):
     vector: VectorEvidence | None
     fused: float
     """What the two legs say, 0..1."""
+    in_full: bool = False
+    """Its vector score counts in full, since it is a picture or a sound."""
     late: float | None = None
     """How well its best window answers the question piece by piece, 0..1; None when it was not compared."""
     reranked: float | None = None
@@ -36,10 +38,11 @@ class Candidate(Value, frozen=True):
     mmr_against: str | None = None
 
     @property
-    def order(self) -> tuple[float, float, str, int, int]:
-        """Best first; ties in an order that does not depend on how the index came about."""
+    def order(self) -> tuple[float, float, bool, str, int, int]:
+        """Best first, notes before what was said; ties in an order that does not depend on the index."""
         passage = self.passage
-        return -self.score, -self.strength, passage.path, passage.start_line, passage.chunk
+        said = passage.source == "sessions"
+        return -self.score, -self.strength, said, passage.path, passage.start_line, passage.chunk
 
     @property
     def note(self) -> str:
@@ -56,6 +59,8 @@ class Candidate(Value, frozen=True):
     def day(self, zone: tzinfo | None) -> date | None:
         """The day its age counts from; None for evergreen ones."""
         passage = self.passage
+        if passage.last_at is not None:
+            return datetime.fromtimestamp(passage.last_at / 1000, zone).date()
         if passage.day is not None or passage.evergreen:
             return passage.day
         return datetime.fromtimestamp(passage.mtime_ns / 1e9, zone).date()
@@ -63,6 +68,8 @@ class Candidate(Value, frozen=True):
     def explanation(self, weights: Weights, threshold: float, matched: tuple[str, ...]) -> Explanation:
         """What each step did to it."""
         word, meaning = self.keyword, self.vector
+        if self.in_full:
+            weights = VECTOR_ALONE
         return Explanation(
             keyword_rank=word.rank if word else None,
             keyword_raw=word.bm25 if word else None,
@@ -70,6 +77,7 @@ class Candidate(Value, frozen=True):
             vector_rank=meaning.rank if meaning else None,
             vector_raw=meaning.cosine if meaning else None,
             vector_score=meaning.score if meaning else None,
+            media=self.passage.media,
             vector_weight=weights.vector,
             text_weight=weights.text,
             fused=self.fused,

@@ -162,12 +162,25 @@ def weighted(keyword: KeywordEvidence | None, vector: VectorEvidence | None, wei
     return weights.vector * meaning + weights.text * words
 
 
-def strength(fused: float, late: float | None, nearness: float) -> float:
+def counts_in_full(media: bool, by_meaning: float, by_both: float) -> bool:
+    """Whether a candidate's vector score counts in full: that of a picture or a sound, if it is the greater.
+
+    Their words are a file name, which says little of what they show or let hear: that a query does not match
+    it speaks against nothing. A match of the name can lift them all the same.
+    """
+    return media and by_meaning > 0 and by_meaning >= by_both
+
+
+def strength(fused: float, late: float | None, nearness: float, *, in_full: bool = False) -> float:
     """All evidence for a candidate together, about 0 to 3: what the order goes by.
+
+    `in_full` is for a picture or a sound found by its vector: it has no words that could be compared piece by
+    piece, so that its vector score stands for this comparison, too.
 
     The weights lie on plateaus that were found by measurement on thirteen sets (docs/search-quality.md).
     """
-    return fused + _LATE_WEIGHT * (late or 0.0) + _NEARNESS_WEIGHT * nearness
+    closer = max(late, fused) if late is not None and in_full else late or 0.0
+    return fused + _LATE_WEIGHT * closer + _NEARNESS_WEIGHT * nearness
 
 
 def model_evidence(reranked: float | None, *, alone: bool) -> float:
@@ -178,6 +191,9 @@ def model_evidence(reranked: float | None, *, alone: bool) -> float:
     read counts like one that it finds no answer, and so passes none that it read.
     """
     return _MODEL_WEIGHT * ((reranked or 0.0) - (0.0 if alone else 0.5))
+
+
+VECTOR_ALONE = Weights(vector=1.0, text=0.0)
 
 
 def reciprocal_rank(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import field
+from msgspec.structs import replace
 
 from ..embed.base import Embedder, NoVector, Vector
 from ..errors import EmbeddingError, StoreCorrupt, StoreError
@@ -23,6 +24,8 @@ from .fuse import (
 
 _MOST_TERMS = 256
 """A pasted page says with its first words what it is about; every term costs a look-up."""
+_LEAST = 25
+"""Candidates that each source gives at least where one could drown the other: as many as places are shown."""
 
 
 class KeywordLeg(Value, frozen=True):
@@ -56,14 +59,22 @@ class VectorLeg(Value, frozen=True):
         return self.query is not None
 
 
-def keyword_leg(store: Store, asked: Sequence[str], *, limit: int, filters: Filters) -> KeywordLeg:
-    """Ask the full-text index for these terms, joined by OR."""
+def keyword_leg(
+    store: Store, asked: Sequence[str], *, limit: int, filters: Filters, balanced: bool = False
+) -> KeywordLeg:
+    """Ask the full-text index for these terms, joined by OR. `balanced` hears every source."""
     terms = asked[:_MOST_TERMS]
     if not terms:
         return KeywordLeg()
     try:
         frequencies, total = store.term_frequencies(terms)
         candidates = store.keyword_candidates(terms, limit=limit, filters=filters)
+        if balanced and len(candidates) == limit:
+            heard = {candidate.chunk: candidate for candidate in candidates}
+            for one in _by_source(filters):
+                few = store.keyword_candidates(terms, limit=_LEAST, filters=one)
+                heard.update((candidate.chunk, candidate) for candidate in few)
+            candidates = sorted(heard.values(), key=lambda candidate: -candidate.bm25)
     except StoreCorrupt:
         raise  # mended one level up, then asked again
     except StoreError as error:
@@ -80,9 +91,18 @@ def keyword_leg(store: Store, asked: Sequence[str], *, limit: int, filters: Filt
 
 
 def vector_leg(
-    store: Store, embedder: Embedder | None, query: str, *, limit: int, filters: Filters
+    store: Store,
+    embedder: Embedder | None,
+    query: str,
+    *,
+    limit: int,
+    filters: Filters,
+    balanced: bool = False,
 ) -> VectorLeg:
-    """Embed the query and ask for its nearest neighbours, when query and vectors share an identity."""
+    """Embed the query and ask for its nearest neighbours, when query and vectors share an identity.
+
+    `balanced` hears every source.
+    """
     if embedder is None:
         return VectorLeg(absence="no embedding provider")
     try:
@@ -104,6 +124,12 @@ def vector_leg(
                 f" has {space.dimensions}; memlane index makes new vectors"
             )
         candidates = store.vector_candidates(vector, limit=limit, filters=filters)
+        if balanced and len(candidates) == limit:
+            near = {found.chunk: found for found in candidates}
+            for one in _by_source(filters):
+                few = store.vector_candidates(vector, limit=_LEAST, filters=one)
+                near.update((found.chunk, found) for found in few)
+            candidates = sorted(near.values(), key=lambda found: (-found.cosine, found.chunk))
     except StoreCorrupt:
         raise
     except (EmbeddingError, StoreError) as error:
@@ -116,6 +142,13 @@ def vector_leg(
         },
         query=vector,
     )
+
+
+def _by_source(filters: Filters) -> Iterator[Filters]:
+    """The filters for each source apart; none where they leave but one source."""
+    if filters.source is None and filters.transcripts:
+        yield replace(filters, source="memory")
+        yield replace(filters, source="sessions")
 
 
 def complete_cosines(leg: VectorLeg, store: Store, chunks: Sequence[int], unrelated: float) -> VectorLeg:

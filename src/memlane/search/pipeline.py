@@ -23,11 +23,22 @@ from ..errors import StoreCorrupt, StoreError
 from ..index.analyze import query_terms
 from ..index.store import Store
 from ..values import Filters, SearchResult, SearchTotals, Why
+from .balance import balanced
 from .calibrate import MOST, chance, leads
 from .candidate import Candidate
 from .dated import AskedTime, asked_time
 from .decay import age_in_days, decay_factor
-from .fuse import Weights, adapted, carried_by, model_evidence, reciprocal_rank, strength, weighted
+from .fuse import (
+    VECTOR_ALONE,
+    Weights,
+    adapted,
+    carried_by,
+    counts_in_full,
+    model_evidence,
+    reciprocal_rank,
+    strength,
+    weighted,
+)
 from .legs import KeywordLeg, VectorLeg, complete_cosines, keyword_leg, vector_leg
 from .mmr import distinct_words, diversify
 from .model import ModelScores, RerankingModel
@@ -107,6 +118,8 @@ class Search:
         kept = [candidate for candidate in candidates if candidate.passed_by]
         ranked = sorted(self._decayed(kept), key=lambda candidate: candidate.order)
         times.lap("rank")
+        if self._settings.balanced and request.max_results > 1:
+            ranked = balanced(ranked, request.max_results)
         ranked, vanished = _existing(ranked, self._depth(request))
         if self._settings.mmr:
             ranked = self._diversified(ranked, request.max_results)
@@ -137,10 +150,19 @@ class Search:
         """Both legs, keywords first: they wait for no provider. Without hybrid, the one that can answer."""
 
         def words() -> KeywordLeg:
-            return keyword_leg(self._store, terms, limit=limit, filters=filters)
+            return keyword_leg(
+                self._store, terms, limit=limit, filters=filters, balanced=self._settings.balanced
+            )
 
         def meaning() -> VectorLeg:
-            return vector_leg(self._store, self._embedder, query, limit=limit, filters=filters)
+            return vector_leg(
+                self._store,
+                self._embedder,
+                query,
+                limit=limit,
+                filters=filters,
+                balanced=self._settings.balanced,
+            )
 
         if self._settings.hybrid:
             return words(), meaning()
@@ -161,13 +183,15 @@ class Search:
 
     def _fused(self, keyword: KeywordLeg, vector: VectorLeg, weights: Weights) -> list[Candidate]:
         """Every candidate of either leg, best first."""
-        by_rank = self._settings.fusion == "rrf"
+        fuse = reciprocal_rank if self._settings.fusion == "rrf" else weighted
         chunks = list(dict.fromkeys((*keyword.evidence, *vector.evidence)))
         candidates = []
         for chunk, passage in self._store.passages(chunks).items():
             word, meaning = keyword.evidence.get(chunk), vector.evidence.get(chunk)
-            fused = (reciprocal_rank if by_rank else weighted)(word, meaning, weights)
-            candidates.append(Candidate(passage, word, meaning, fused, score=fused))
+            fused, alone = fuse(word, meaning, weights), fuse(None, meaning, VECTOR_ALONE)
+            in_full = counts_in_full(passage.media is not None, alone, fused)
+            fused = alone if in_full else fused
+            candidates.append(Candidate(passage, word, meaning, fused, in_full, score=fused))
         candidates.sort(key=lambda candidate: candidate.order)
         return candidates
 
@@ -175,7 +199,8 @@ class Search:
         self, query: str, candidates: Sequence[Candidate], keyword: KeywordLeg, vector: VectorLeg
     ) -> list[Candidate]:
         """The candidates with what a closer look at the first of them says."""
-        first = [candidate.passage.chunk for candidate in candidates[:DEPTH]]
+        looked_at = balanced(candidates, DEPTH) if self._settings.balanced else candidates
+        first = [candidate.passage.chunk for candidate in looked_at[:DEPTH]]
         if not (self._settings.rerank and vector.answered and keyword.terms and first):
             return list(candidates)
         terms = dict(zip(keyword.terms, keyword.weights, strict=False))
@@ -194,7 +219,7 @@ class Search:
         for candidate in candidates:
             day = candidate.day(zone) if asked.said else None
             near = asked.nearness(day) if day else 0.0
-            total = strength(candidate.fused, candidate.late, near)
+            total = strength(candidate.fused, candidate.late, near, in_full=candidate.in_full)
             weighed.append(replace(candidate, nearness=near, strength=total, score=min(total, MOST)))
         weighed.sort(key=lambda candidate: candidate.order)
         if any(candidate.late is not None for candidate in weighed):
@@ -202,11 +227,12 @@ class Search:
         return _with_query_first(weighed, query)
 
     def _heard(self, query: str, candidates: Sequence[Candidate]) -> ModelScores:
-        """What the reranking model says of the first of those that are good enough."""
+        """What the reranking model says of the first of those that are good enough and that it can read."""
         if self._model is None:
             return ModelScores()
-        passed = [candidate for candidate in candidates if candidate.passed_by][: self._model.candidates]
-        return self._model.look(query, [candidate.passage.text for candidate in passed])
+        passed = [candidate for candidate in candidates if candidate.passed_by and not candidate.in_full]
+        texts = [candidate.passage.text for candidate in passed[: self._model.candidates]]
+        return self._model.look(query, texts)
 
     def _over_threshold(
         self, candidates: Sequence[Candidate], minimum: float, asked: AskedTime
@@ -305,8 +331,10 @@ def _with_model(candidates: Sequence[Candidate], scores: Sequence[float]) -> lis
     alone = all(candidate.late is None for candidate in candidates)
     weighed = []
     for candidate in candidates:
-        reranked = next(said, None) if candidate.passed_by else None
-        total = candidate.strength + model_evidence(reranked, alone=alone)
+        # A picture has no text that could be read: its vector score stands for the model's.
+        reranked = next(said, None) if candidate.passed_by and not candidate.in_full else None
+        evidence = candidate.fused if candidate.in_full else reranked
+        total = candidate.strength + model_evidence(evidence, alone=alone)
         weighed.append(replace(candidate, reranked=reranked, strength=total, score=min(total, MOST)))
     return _with_chances(sorted(weighed, key=lambda candidate: candidate.order))
 

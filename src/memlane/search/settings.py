@@ -34,6 +34,8 @@ class SearchSettings(Value, frozen=True):
     mmr_lambda: float = 0.7
     decay: bool = False
     half_life_days: float = 30.0
+    balanced: bool = False
+    """There is more than one source, and each keeps a share of the places."""
 
 
 class SearchRequest(Value, frozen=True):

@@ -1,1 +1,17 @@
-"""Sessions: what their keys say, their transcripts, and the life cycle of memory around them."""
+"""Sessions: the life cycle of memory around a conversation.
+
+chat           what a chat model is to Memlane: messages, tools, a stream
+silence        answers that are delivered to nobody                                                     pure
+decision       whether memory is to be flushed; how full a context is                                   pure
+additions      what of a model's text is new to a day's log                                             pure
+compaction     where a conversation is cut, and how a context is put together                           pure
+prompts        what the model is told                                                                   pure
+exchange       one turn of a model with tools, within bounds
+flush          the silent turn before context is lost
+unsaved        what a flush could not save, on disk
+record         a conversation's transcript and store entry, as messages
+keeping        flush and compaction of one session, failures bounded, all recorded
+life           the life cycle, for agents with a loop of their own
+hooks          the hooks of a coding agent
+hook_settings  getting them into its settings
+"""

@@ -22,7 +22,7 @@ _TOLD = frozenset(
     (
         *("keyword_rank", "keyword_raw", "keyword_score", "matched_terms"),
         *("vector_rank", "vector_raw", "vector_score"),
-        *("vector_weight", "text_weight", "fused", "threshold", "passed_by"),
+        *("media", "vector_weight", "text_weight", "fused", "threshold", "passed_by"),
         *("late", "reranked", "nearness", "strength", "lead"),
         *("age_days", "decay", "mmr_penalty", "mmr_against"),
     )
@@ -88,7 +88,9 @@ def _leg_rows(explanation: Explanation) -> Rows:
 def _step_rows(explanation: Explanation) -> Rows:
     weights = f"{explanation.vector_weight:.2f} × vector + {explanation.text_weight:.2f} × keyword"
     passed = f", passed by {explanation.passed_by}" if explanation.passed_by else ", not passed"
-    rows = {"fused": f"{weights} = {explanation.fused:.3f}"}
+    whole = explanation.media is not None and explanation.vector_weight == 1.0
+    what = f" ({explanation.media}: its vector counts in full)" if whole else ""
+    rows = {"fused": f"{weights} = {explanation.fused:.3f}{what}"}
     if explanation.late is not None:
         rows["late interaction"] = f"{explanation.late:.3f} for its best window"
     if explanation.reranked is not None:

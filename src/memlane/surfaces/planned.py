@@ -30,11 +30,15 @@ def _vectors(plan: IndexPlan) -> str:
         return "none: no embedding provider"
     text = f"{plan.from_index:,} from the index, {plan.from_cache:,} from the cache"
     text += f", {plan.texts:,} by {plan.provider} ({plan.model})"
-    return f"{text}, {plan.without_vector:,} too long" if plan.without_vector else text
+    return f"{text}, {plan.without_vector:,} not fit for it" if plan.without_vector else text
 
 
 def _embedded(plan: IndexPlan) -> str:
-    if not plan.texts:
+    if not (plan.texts or plan.files_to_upload):
         return "nothing"
     text = f"about {plan.tokens:,} tokens in {plan.requests:,} {'call' if plan.requests == 1 else 'calls'}"
-    return text if plan.cost is None else f"{text}, which cost about {plan.cost:.4g}"
+    text = text if plan.cost is None else f"{text}, which cost about {plan.cost:.4g}"
+    if plan.files_to_upload:
+        size = plan.bytes_to_upload / 1_000_000
+        text += f"; images and audio files to upload: {plan.files_to_upload:,} ({size:,.1f} MB)"
+    return text

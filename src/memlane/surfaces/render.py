@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rich.progress import Progress, TaskID
+
+    from ..transcripts.listing import SessionInfo
 
 _NAMES_SHOWN = 3
 _STAGES: dict[Stage, str] = {
@@ -121,6 +123,7 @@ def report_text(agent: str, report: SyncReport, *, verbose: bool) -> str:
     parts += [f"{len(report.failed)} failed"] if report.failed else []
     chunks = f"{report.chunks} chunks, {report.embedded} embedded"
     chunks += f", {report.from_cache} known already" if report.from_cache else ""
+    chunks += f", {report.from_batches} by batch jobs" if report.from_batches else ""
     chunks += f", {report.without_vector} without vector" if report.without_vector else ""
     lines = [f"{agent}: {', '.join(parts)} ({chunks}) in {report.seconds:.2f} s"]
     if not report.complete:
@@ -129,10 +132,13 @@ def report_text(agent: str, report: SyncReport, *, verbose: bool) -> str:
         )
     lines += [f"  failed: {failure.path}: {failure.reason}" for failure in report.failed]
     if verbose:
+        lines += [f"  skipped: {skipped.path}: {skipped.reason}" for skipped in report.skipped]
         lines += [f"  skipped link: {path}" for path in report.skipped_links]
-    elif report.skipped_links:
-        count = len(report.skipped_links)
-        lines.append(f"  skipped {count} symbolic {'link' if count == 1 else 'links'} (--verbose names them)")
+    else:
+        links, large = len(report.skipped_links), len(report.skipped)
+        counts = [f"{large} too large {'file' if large == 1 else 'files'}"] if large else []
+        counts += [f"{links} symbolic {'link' if links == 1 else 'links'}"] if links else []
+        lines += [f"  skipped {' and '.join(counts)} (--verbose names them)"] if counts else []
     return "\n".join(lines)
 
 
@@ -172,6 +178,7 @@ def status_text(status: Status) -> str:
         ("Agent", status.agent),
         ("Workspace", f"{status.workspace} ({status.notes} notes, {_size(status.note_bytes)})"),
         *(("Extra path", path) for path in status.extra_paths),
+        *((("Media", _media_text(status)),) if status.media else ()),
         ("Index", f"{status.store_path} ({_size(counts.bytes_on_disk)})"),
         ("Backend", status.backend),
         ("Provider", _provider_text(status)),
@@ -183,14 +190,19 @@ def status_text(status: Status) -> str:
         ("Last indexed", _last_text(status)),
         ("Up to date", _freshness_text(status)),
     ]
+    from .batch_text import job_text
+
     lines = [f"{name:<13} {with_visible_controls(value)}" for name, value in rows]
     if status.building:
         lines.append(f"{'Building':<13} {_building_text(status.building, status.model)}")
     if status.fallback:
         lines.append(f"{'Fallback':<13} {_fallback_text(status.fallback, status.provider)}")
+    lines += [f"{'Batch job':<13} {with_visible_controls(job_text(job))}" for job in status.batches]
     notes = [f"being written by {status.writer}"] if status.writer else []
+    notes += [f"note: {notice}" for notice in status.notices]
     notes += [f"why: {reason}" for reason in status.provider_reasons]
     notes += [f"failed: {failure.path}: {failure.reason}" for failure in counts.failed]
+    notes += [f"skipped: {skipped.path}: {skipped.reason}" for skipped in status.skipped]
     notes += [f"skipped link: {path}" for path in status.skipped_links]
     notes += [f"not there yet: {path}" for path in status.missing_roots]
     notes += ["warning: the index can only be read (memlane doctor)"] if status.read_only else []
@@ -204,6 +216,11 @@ def _provider_text(status: Status) -> str:
         key = f"key from {status.key_origin}" if status.key_origin else "without a key"
         text += f" at {status.endpoint}, {key}"
     return f"{text}, in place of {status.fallback.origin}" if status.fallback else text
+
+
+def _media_text(status: Status) -> str:
+    names = {"image": ("image", "images"), "audio": ("audio file", "audio files")}
+    return ", ".join(f"{count} {names[kind][count != 1]}" for kind, count in sorted(status.media.items()))
 
 
 def _last_text(status: Status) -> str:
@@ -295,6 +312,17 @@ def _vectors_text(status: Status) -> str:
     if counts.without_vector:
         text += f", {counts.without_vector} refused"
     return text
+
+
+def sessions_text(sessions: Sequence[SessionInfo]) -> str:
+    """One line for each session: when it was last used, its kind, its size, how to name it."""
+    lines = []
+    for info in sessions:
+        kind = info.archive or ("housekeeping" if info.housekeeping else info.kind.value)
+        updated = (info.updated or "")[:16].replace("T", " ")
+        name = f"{info.key}  {info.path or 'no transcript yet'}" if info.key else info.path
+        lines.append(f"{updated:16}  {kind:12}  {_size(info.size):>8}  {name}")
+    return "\n".join(lines)
 
 
 def _size(count: int) -> str:

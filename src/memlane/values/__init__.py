@@ -7,6 +7,7 @@ absolute (with `/`) for extra paths outside it. Scores are in 0..1.
 from __future__ import annotations
 
 from .base import Value
+from .batches import BatchJob, BatchReport
 from .notes import (
     Chunk,
     ContextPart,
@@ -14,6 +15,7 @@ from .notes import (
     Excerpt,
     FileEntry,
     FileFailure,
+    Modality,
     Session,
     SessionContext,
     SessionKind,
@@ -26,6 +28,8 @@ from .search import Building, Explanation, Fallback, Filters, Hit, Mode, SearchR
 from .upkeep import IndexPlan, Outlook, Pass, Progress, Readiness, Status, StoreStatistics, SyncReport, Upkeep
 
 __all__ = [
+    "BatchJob",
+    "BatchReport",
     "Building",
     "Chunk",
     "ContextPart",
@@ -38,6 +42,7 @@ __all__ = [
     "Filters",
     "Hit",
     "IndexPlan",
+    "Modality",
     "Mode",
     "Outlook",
     "Pass",

@@ -9,6 +9,7 @@ from typing import Literal
 from .base import Value
 
 Source = Literal["memory", "sessions"]
+Modality = Literal["image", "audio"]
 
 
 class SessionKind(StrEnum):
@@ -58,6 +59,8 @@ class FileEntry(Value, frozen=True):
     """The workspace's MEMORY.md (or memory.md): for private sessions only."""
     evergreen: bool = True
     """False: its age counts for temporal decay (dated by name, or an extra path with `evergreen: false`)."""
+    media: Modality | None = None
+    """What it is when it is no note: its bytes are embedded, not its text."""
 
 
 class FileFailure(Value, frozen=True):
@@ -78,6 +81,8 @@ class TreeScan(Value, frozen=True):
     """Configured extra paths that do not exist (yet)."""
     absent: tuple[str, ...] = ()
     """Where roots should be and nothing is (now), as locations: such extra paths, the `memory` folder."""
+    skipped: tuple[FileFailure, ...] = ()
+    """Files that would count but are passed over, and why: images and audio that are too large."""
 
 
 class Document(Value, frozen=True):

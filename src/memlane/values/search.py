@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import field
 
 from .base import Value
-from .notes import Source
+from .notes import Modality, Source
 
 Mode = Literal["hybrid", "keyword", "vector"]
 
@@ -24,6 +24,12 @@ class Filters(Value, frozen=True):
     until: date | None = None
     curated: bool = True
     """False leaves MEMORY.md out, for sessions that are not private."""
+    transcripts: bool = True
+    """False leaves out what was said in sessions, likewise."""
+    since_at: int | None = None
+    """The moment at which the day `since` begins, in milliseconds since 1970: for what was said."""
+    until_at: int | None = None
+    """The moment at which the day `until` is over."""
 
 
 class Explanation(Value, frozen=True):
@@ -38,6 +44,9 @@ class Explanation(Value, frozen=True):
     vector_raw: float | None = None
     """Cosine."""
     vector_score: float | None = None
+    media: Modality | None = None
+    """Set when it is a picture or a sound. Its vector score counts in full, or with its name where that tells
+    more."""
     vector_weight: float = 0.0
     text_weight: float = 0.0
     fused: float = 0.0

@@ -8,6 +8,7 @@ from msgspec import field
 
 from ..events import Stage
 from .base import Value
+from .batches import BatchJob
 from .notes import FileFailure
 from .search import Building, Fallback
 
@@ -24,6 +25,8 @@ class SyncReport(Value, frozen=True):
     removed: int = 0
     failed: tuple[FileFailure, ...] = ()
     skipped_links: tuple[str, ...] = ()
+    skipped: tuple[FileFailure, ...] = ()
+    """Images and audio that are passed over, and why."""
     chunks: int = 0
     """Chunks written."""
     embedded: int = 0
@@ -43,6 +46,8 @@ class SyncReport(Value, frozen=True):
     """Nothing was done, because another process (or another call) is writing."""
     changed: tuple[str, ...] = ()
     """Paths of the files that were indexed or removed, the first few of them."""
+    from_batches: int = 0
+    """Vectors that batch jobs have made and this pass has taken over."""
     fallback: Fallback | None = None
     """Set when the configured fallback's vectors answer."""
     retry_at: str | None = None
@@ -67,7 +72,7 @@ class IndexPlan(Value, frozen=True):
     from_cache: int
     """Chunks whose vector the embedding cache holds."""
     without_vector: int
-    """Chunks that are too long for the model."""
+    """Chunks that the model does not take: too long ones, or images and audio."""
     texts: int
     """Texts to be embedded by the provider; equal ones count once."""
     tokens: int
@@ -80,6 +85,10 @@ class IndexPlan(Value, frozen=True):
     """What a search can do until the vectors are there."""
     retry_at: str | None = None
     """ISO time before which the provider would not be asked."""
+    files_to_upload: int = 0
+    """Images and audio files to be embedded by the provider; no part of `tokens` and `cost` but by name."""
+    bytes_to_upload: int = 0
+    """What these files add up to."""
 
 
 class Progress(Value, frozen=True):
@@ -181,6 +190,12 @@ class Status(Value, frozen=True):
     notes: int = 0
     """Files that count as notes now."""
     note_bytes: int = 0
+    media: dict[str, int] = field(default_factory=dict)
+    """Images and audio files that count now, by modality."""
+    skipped: tuple[FileFailure, ...] = ()
+    """Images and audio that are passed over, and why."""
+    notices: tuple[str, ...] = ()
+    """What is worth knowing of the settings in force, such as what is uploaded."""
     seconds_since_sync: int | None = None
     endpoint: str = ""
     """The host of a remote provider; empty for one in this process."""
@@ -194,3 +209,5 @@ class Status(Value, frozen=True):
     """Which process is writing the index now, since when."""
     upkeep: Upkeep | None = None
     """In a process that lives on: how the index is kept fresh."""
+    batches: tuple[BatchJob, ...] = ()
+    """Batch jobs that go on, as they were at the last look."""

@@ -42,11 +42,12 @@ def session_context(
     workspace: Workspace,
     session: Session,
     *,
+    curated: bool,
     today: date,
     file_limit: int = FILE_LIMIT,
     total_limit: int = TOTAL_LIMIT,
 ) -> SessionContext:
-    """The curated file (private sessions only), then yesterday's logs, then today's.
+    """The curated file (with `curated` only), then yesterday's logs, then today's.
 
     Of several logs of one day the plain `YYYY-MM-DD.md` comes first, the others by path. The limits count
     characters of the parts' texts; when they do not suffice, the curated file goes before today's logs and
@@ -58,12 +59,12 @@ def session_context(
     found = scan_tree(replace(workspace, extra_paths=())).files
     wanted = [entry for entry in found if entry.path in CURATED_NAMES]
     wanted += sorted((entry for entry in found if entry.day in {yesterday, today}), key=_place)
-    allowed = [entry for entry in wanted if session.private or not entry.curated]
+    allowed = [entry for entry in wanted if curated or not entry.curated]
     parts: dict[str, ContextPart] = {}
     crowded_out = []
     room = total_limit
     for entry in sorted(allowed, key=lambda entry: (entry.day is not None, entry.day != today)):
-        text = _text_of(workspace, entry.path, curated=session.private)
+        text = _text_of(workspace, entry.path, curated=curated)
         if not text:
             continue
         part = _part(entry, text, min(file_limit, room))

@@ -9,9 +9,10 @@ import os
 from datetime import date
 from pathlib import Path
 
+from ..disk import write_all
 from ..errors import UsageError, WorkspaceError
 from .beneath import Folder
-from .daily import CURATED_OPENING, log_opening, write_all
+from .daily import CURATED_OPENING, log_opening
 from .failures import reason_of, remedy, translated
 from .files import curated_name
 from .roots import MEMORY_FOLDER

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
+from ..disk import write_all
 from ..errors import UsageError, WorkspaceError
 from ..values import Written
 from .beneath import Folder, read_all
 from .decode import UnreadableNote, strict_text
-from .entries import Entry, entry_of, heading_of, insertion, standing_line
+from .entries import Entry, appended, entry_of, heading_of, insertion, standing_line
 from .failures import translated, unwritable
 from .files import curated_name, missing_workspace
 from .roots import MEMORY_FOLDER, Workspace
@@ -60,12 +61,44 @@ def remember(
         if durable:
             name = curated_name(workspace.location)
             return _add(root, name, name, entry, opening=CURATED_OPENING, heading=title)
-        name = f"{now.date().isoformat()}.md"
-        shown = f"{MEMORY_FOLDER}/{name}"
-        with translated(os.path.join(root.path, MEMORY_FOLDER)):
-            folder = root.enter_or_make(MEMORY_FOLDER)
-        with folder:
+        with _logs(root) as folder:
+            name, shown = _log_of(now.date())
             return _add(folder, name, shown, entry, opening=log_opening(now.date()))
+
+
+def append_to_log(workspace: Workspace, compose: Callable[[str, datetime], str], *, clock: Clock) -> Written:
+    """Append to today's log what `compose` makes of its old text and of the time; an empty text adds nothing.
+
+    The log is locked from its reading to the end of the appending, so that what `compose` saw is what stands
+    there. Today is the day at that moment. Line endings are those of the log. Raises WorkspaceError as
+    `remember` does, and whatever `compose` raises; then the log is as it was.
+    """
+    with _writing(workspace) as root, _logs(root) as folder:
+        now = clock.now()
+        name, shown = _log_of(now.date())
+        location = os.path.join(folder.path, name)
+        with translated(location), _opened(folder, name) as descriptor:
+            old = _old_text(location, read_all(descriptor))
+            text = compose(old, now)
+            place = appended(old, text, opening=log_opening(now.date()))
+            if text:
+                _append(descriptor, place.text.encode())
+            return Written(shown, place.line, added=bool(text))
+
+
+def _log_of(day: date) -> tuple[str, str]:
+    """The name of a day's log, and how results show it."""
+    name = f"{day.isoformat()}.md"
+    return name, f"{MEMORY_FOLDER}/{name}"
+
+
+@contextmanager
+def _logs(root: Folder) -> Iterator[Folder]:
+    """The folder of the logs, made when it is missing."""
+    with translated(os.path.join(root.path, MEMORY_FOLDER)):
+        folder = root.enter_or_make(MEMORY_FOLDER)
+    with folder:
+        yield folder
 
 
 def _add(
@@ -164,14 +197,6 @@ def _replaced(folder: Folder, name: str, before: os.stat_result, data: bytes) ->
     finally:
         with suppress(OSError):  # once it stands in the place of the note nothing is left to take away
             folder.remove(temporary)
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write `data` and have it settle on the disk. Raises OSError, with any part of it written."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-    os.fsync(descriptor)
 
 
 def _version(looked: os.stat_result) -> tuple[int, int, int, int]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ..errors import WorkspaceError
 from ..values import Document
@@ -55,13 +57,18 @@ def readable_text(data: bytes) -> str:
     return _plain(data.decode("utf-8", "replace"))
 
 
-def _bytes_at(location: str) -> bytes:
+@contextmanager
+def opened(location: str) -> Iterator[int]:
+    """A descriptor of the regular file at `location`, read from its beginning; links are not followed.
+
+    Raises UnreadableNote when it cannot be opened, also for what the system says while it is read.
+    """
     folder, name = os.path.split(location)
     try:
-        with Folder.trusted(folder) as opened:
-            descriptor = opened.open(name)
+        with Folder.trusted(folder) as entered:
+            descriptor = entered.open(name)
             try:
-                return read_all(descriptor)
+                yield descriptor
             finally:
                 os.close(descriptor)
     except NotPlain:
@@ -70,6 +77,11 @@ def _bytes_at(location: str) -> bytes:
         raise UnreadableNote(location, "no longer there") from None
     except OSError as error:
         raise UnreadableNote(location, f"cannot be read: {error.strerror or error}") from error
+
+
+def _bytes_at(location: str) -> bytes:
+    with opened(location) as descriptor:
+        return read_all(descriptor)
 
 
 def _plain(text: str) -> str:

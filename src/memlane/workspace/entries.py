@@ -90,6 +90,18 @@ def standing_line(old: str, entry: Entry) -> int | None:
     return None
 
 
+def appended(old: str, text: str, *, opening: str) -> Insertion:
+    """How `text`, made of whole lines, goes to the end of `old`; an empty note begins with `opening`."""
+    before = ""
+    if not old.removeprefix(_BOM).strip():
+        before = opening
+        text = text.lstrip("\n")
+    elif not old.endswith("\n"):
+        before = "\n"
+    line = old.count("\n") + before.count("\n") + 1
+    return Insertion(len(old), (before + text).replace("\n", _ending(old)), line)
+
+
 def insertion(old: str, entry: Entry, *, opening: str, heading: str | None = None) -> Insertion:
     """Where and how the entry goes into the note `old`.
 

@@ -116,6 +116,7 @@ def scan_tree(workspace: Workspace) -> TreeScan:
         failed=tuple(walk.failed.values()),
         missing_roots=tuple(walk.missing),
         absent=tuple(walk.absent),
+        skipped=tuple(walk.skipped.values()),
     )
 
 
@@ -133,6 +134,7 @@ class _Walk:
         self.failed: dict[str, FileFailure] = {}
         self.missing: list[str] = []
         self.absent: list[str] = []
+        self.skipped: dict[str, FileFailure] = {}
         self._workspace = workspace
         self._root = workspace.location
         self._curated_name = curated_name(self._root)
@@ -182,7 +184,7 @@ class _Walk:
         elif stat.S_ISDIR(looked.st_mode):
             self._take_folder(location, extra)
         elif stat.S_ISREG(looked.st_mode):
-            self._add(location, shown, looked, evergreen=extra.configured.evergreen)
+            self._add(location, shown, looked, evergreen=extra.configured.evergreen, extra=True)
         else:
             self._fail(shown, "neither a file nor a folder")
 
@@ -243,7 +245,8 @@ class _Walk:
                     self._take_irregular(entry, prefix, accepts(inside + name))
                 elif accepts(inside + name) and self._counts(prefix, name):
                     looked = entry.stat(follow_symlinks=False)
-                    self._add(entry.path, prefix + name, looked, evergreen=evergreen)
+                    shown = prefix + name
+                    self._add(entry.path, shown, looked, evergreen=evergreen, extra=extra is not None)
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -268,7 +271,9 @@ class _Walk:
             return False
         return True
 
-    def _add(self, location: str, shown: str, looked: os.stat_result, *, evergreen: bool) -> None:
+    def _add(
+        self, location: str, shown: str, looked: os.stat_result, *, evergreen: bool, extra: bool = False
+    ) -> None:
         inode, device = looked.st_ino, looked.st_dev
         identity: object = (device, inode) if inode else unicodedata.normalize("NFC", location)
         if identity in self._seen:
@@ -279,13 +284,24 @@ class _Walk:
                 return
             curated = True
         self._seen.add(identity)
+        media = self._workspace.modality_of(shown) if extra else None
+        if media is not None and self._is_too_large(shown, looked.st_size):
+            return
         day = dated_day(shown)
         self.files.append(
             FileEntry(
                 shown, location, "memory", looked.st_size, looked.st_mtime_ns, inode, device, day, curated,
-                evergreen and day is None,
+                evergreen and day is None, media,
             )
         )  # fmt: skip
+
+    def _is_too_large(self, shown: str, size: int) -> bool:
+        rules = self._workspace.media
+        if rules is None or size <= rules.max_bytes:
+            return False
+        reason = f"{size:,} bytes, more than multimodal.maxFileBytes ({rules.max_bytes:,})"
+        self.skipped[shown] = FileFailure(shown, reason)
+        return True
 
     def _fail(self, shown: str, reason: str) -> None:
         self.failed[shown] = FileFailure(shown or ".", reason)

@@ -17,6 +17,7 @@ from ..errors import PathRefused, WorkspaceError
 from ..values import Value
 from .beneath import NotPlain, open_beneath
 from .files import curated_identities, missing_workspace
+from .media import MODALITY_WORDS
 from .roots import (
     CURATED_NAMES,
     MEMORY_FOLDER,
@@ -48,8 +49,9 @@ def resolve_readable(workspace: Workspace, path: str, *, curated: bool = True) -
     """Where `path` leads, by its text alone. Raises PathRefused unless it names something readable.
 
     Readable are `MEMORY.md`, `memory.md`, Markdown files under `memory/`, and what the extra paths take in;
-    relative to the workspace or absolute. Hidden files and folders are not. With `curated=False` the curated
-    file is refused in any spelling of its name.
+    relative to the workspace or absolute. Hidden files and folders are not, nor are images and audio files
+    that are indexed: they have no lines. With `curated=False` the curated file is refused in any spelling of
+    its name.
     """
     location = _location_of(workspace, path)
     shown = workspace.shown(location)
@@ -61,6 +63,8 @@ def resolve_readable(workspace: Workspace, path: str, *, curated: bool = True) -
         return ReadablePath(shown, workspace.location, names)
     for extra in workspace.extra_roots():
         if _takes_in(extra, location):
+            if media := workspace.modality_of(location):
+                raise _no_lines(path, MODALITY_WORDS[media])
             if names:
                 return ReadablePath(shown, workspace.location, names)
             anchor = os.path.dirname(extra.location)
@@ -147,10 +151,20 @@ def _are_plain(names: tuple[str, ...]) -> bool:
     return not is_ignored_file(names[-1]) and not any(is_ignored_folder(name) for name in names[:-1])
 
 
-def _refusal(path: str, reason: str = "") -> PathRefused:
-    quoted = repr(path if len(path) <= _SHOWN_AT_MOST else f"{path[:_SHOWN_AT_MOST]}…")
+def _no_lines(path: str, kind: str) -> PathRefused:
     return PathRefused(
-        f"{quoted} may not be read" + (f": {reason}" if reason else ""),
+        f"{_quoted(path)} is {kind}, which has no lines to read",
+        hint="searches find it by its name and by what it shows or lets hear; open it with another program",
+    )
+
+
+def _refusal(path: str, reason: str = "") -> PathRefused:
+    return PathRefused(
+        f"{_quoted(path)} may not be read" + (f": {reason}" if reason else ""),
         hint="readable are MEMORY.md, the .md files under memory/ and the configured extra paths, "
         "each by its plain path, links excluded",
     )
+
+
+def _quoted(path: str) -> str:
+    return repr(path if len(path) <= _SHOWN_AT_MOST else f"{path[:_SHOWN_AT_MOST]}…")

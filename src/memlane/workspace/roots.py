@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..errors import UsageError
-from ..values import Value
+from ..values import Modality, Value
+from .media import MediaRules
 
 MEMORY_FOLDER = "memory"
 CURATED_NAMES = ("MEMORY.md", "memory.md")
@@ -37,7 +38,8 @@ class ExtraPath(Value, frozen=True):
     path: str
     """Absolute, relative to the workspace, or beginning with `~/`."""
     pattern: str | None = None
-    """Glob over paths relative to the folder; None means every `.md` file. A file is taken as it is."""
+    """Glob over paths relative to the folder; None means every `.md` file, and where images and audio are
+    indexed, every such file. Any other pattern governs both. A file is taken as it is."""
     evergreen: bool = True
 
 
@@ -60,6 +62,8 @@ class Workspace(Value, frozen=True):
     extra_paths: tuple[ExtraPath, ...] = ()
     home: Path | None = None
     """What `~` stands for."""
+    media: MediaRules | None = None
+    """Which images and audio files under the extra paths are indexed; None means none."""
 
     def __post_init__(self) -> None:
         if not self.root.is_absolute():
@@ -76,7 +80,11 @@ class Workspace(Value, frozen=True):
         """The extra paths on disk, deepest first: of two that overlap, the closer one speaks for a file."""
         located = [(self._locate(extra), extra) for extra in self.extra_paths]
         for location, extra in sorted(located, key=lambda pair: -pair[0].count(os.sep)):
-            yield ExtraRoot(location, extra, accepted_by(extra.pattern))
+            yield ExtraRoot(location, extra, accepted_by(extra.pattern, self.media))
+
+    def modality_of(self, name: str) -> Modality | None:
+        """What a file under an extra path is, by its name; None for a note."""
+        return self.media.modality_of(name) if self.media is not None else None
 
     def shown(self, location: str) -> str:
         """`location` as results show it: relative to the workspace inside it, absolute outside, with `/`."""
@@ -153,10 +161,15 @@ def is_hollow(name: str) -> bool:
     return not name.strip(". ")
 
 
-def accepted_by(pattern: str | None) -> Callable[[str], bool]:
-    """The test of an extra folder's pattern; letter case does not count, as it does not for `.md`."""
+def accepted_by(pattern: str | None, media: MediaRules | None = None) -> Callable[[str], bool]:
+    """The test of an extra folder's pattern; letter case does not count, as it does not for `.md`.
+
+    The usual pattern, every `.md` file, is about notes and hides no media.
+    """
     if pattern is None or pattern == "**/*.md":
-        return is_markdown
+        if media is None:
+            return is_markdown
+        return lambda relative: is_markdown(relative) or media.modality_of(relative) is not None
     expression = re.compile(glob_expression(pattern), re.IGNORECASE)
     return lambda relative: expression.fullmatch(relative) is not None
 

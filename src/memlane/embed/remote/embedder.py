@@ -185,7 +185,7 @@ class RemoteEmbedder:
             raise _Smaller
         if refusal.kind in {"input_length", "request_size"}:
             return [self._shortened(inputs[0], refusal)]
-        if refusal.kind == "other" and any(isinstance(each, Media) for each in inputs):
+        if _may_be_about_media(refusal) and any(isinstance(each, Media) for each in inputs):
             if not alone:
                 raise _Smaller
             return [NoVector(str(self._problem(refusal)))]
@@ -242,6 +242,15 @@ def _random() -> float:
     import random
 
     return random.random()  # noqa: S311 - spreads retries, guards nothing
+
+
+def _may_be_about_media(refusal: Refusal) -> bool:
+    """Whether a refusal may be about a picture or a sound rather than about the call.
+
+    It may speak of the model ("image/gif is not supported by this model") or of dimensions, meaning the
+    picture's: a model that is not there is a 404, and dimensions out of range are refused with the settings.
+    """
+    return refusal.status == 400 and refusal.kind in {"other", "model", "dimensions"}
 
 
 def _is_unknown_route(refusal: Refusal) -> bool:

@@ -23,7 +23,7 @@ def config_command() -> None:
 def check_command(place: Place) -> None:
     """Print every setting in force and where it comes from."""
     from ...clock import SystemClock, zone_named
-    from ...config import describe
+    from ...config import describe, notices
     from ...embed.select import choose_provider
     from ...events import SilentObserver
 
@@ -37,6 +37,7 @@ def check_command(place: Place) -> None:
     )
     choice.close()
     warnings = [*settings.warnings, *choice.warnings, *filter(None, [choice.failure])]
+    told = list(notices(settings))
     if place.as_json:
         print_json(
             {
@@ -46,6 +47,7 @@ def check_command(place: Place) -> None:
                 "settings": [{"key": key, "value": value, "origin": origin} for key, value, origin in rows],
                 "provider": _provider_json(choice),
                 "warnings": warnings,
+                "notices": told,
             }
         )
         return
@@ -57,6 +59,8 @@ def check_command(place: Place) -> None:
     click.echo("\nProvider:")
     for reason in choice.reasons:
         click.echo(f"  {reason}")
+    for notice in told:
+        click.echo(f"\nNote: {notice}.")
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
 

@@ -19,9 +19,14 @@ _PARTLY = 3
 @click.option("--force", is_flag=True, help="Read and store every note again.")
 @click.option("--plan", is_flag=True, help="Tell what would be read and embedded; write and send nothing.")
 @click.option("--verbose", is_flag=True, help="Name what was skipped.")
+@click.option(
+    "--batch-status", is_flag=True, help="Only look at the batch jobs, and take over what they have made."
+)
 @memory_options
-def index_command(place: Place, force: bool, plan: bool, verbose: bool) -> int:
+def index_command(place: Place, force: bool, plan: bool, verbose: bool, batch_status: bool) -> int:
     """Bring the index up to date with the notes."""
+    if batch_status:
+        return _for_each_agent(place, lambda agent: _batch_status(place, agent))
     from ..planned import plan_text
     from ..render import report_text
 
@@ -58,6 +63,16 @@ def status_command(place: Place, deep: bool, index_first: bool) -> int:
         return Answer(value_json(status), status_text(status), _PARTLY if partly else 0)
 
     return _for_each_agent(place, tell)
+
+
+def _batch_status(place: Place, agent: str) -> Answer:
+    from ..batch_text import batches_text
+
+    with place.open(agent) as memory:
+        if not memory.settings.enabled:
+            return Answer({"disabled": True}, f"{agent}: Memory search disabled.")
+        report = memory.batches()
+    return Answer(value_json(report), batches_text(agent, report))
 
 
 class Answer(Value, frozen=True):

@@ -22,6 +22,7 @@ _KINDS = {
     "group": SessionKind.GROUP,
     "channel": SessionKind.CHANNEL,
 }
+_HEARTBEAT = "heartbeat"
 _ALONE = {"subagent": SessionKind.SUBAGENT, "cron": SessionKind.CRON}
 
 
@@ -46,6 +47,14 @@ def session_from_key(
     kind, channel = _kind(normalised_key(key))
     private = kind is SessionKind.MAIN or (kind is SessionKind.DIRECT and owner_is_only_peer)
     return Session(key, kind, private, channel)
+
+
+def is_housekeeping(key: str) -> bool:
+    """Whether nobody talks in the session a key names: a sub-agent's, a scheduled job's, a heartbeat's."""
+    names = normalised_key(key).split(":")
+    if names[0] in {*_ALONE, _HEARTBEAT}:
+        return True
+    return names[-1] == _HEARTBEAT and names[-2] not in _KINDS  # a group may bear that name
 
 
 def _kind(rest: str) -> tuple[SessionKind, str | None]:

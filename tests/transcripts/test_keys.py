@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memlane.sessions.keys import normalised_key, session_from_key
+from memlane.transcripts.keys import normalised_key, session_from_key
 from memlane.values import Session, SessionKind
 
 CASES = [

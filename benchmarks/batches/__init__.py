@@ -1,0 +1,1 @@
+"""Batch jobs through interfaces on the loopback, with kills and refused rows."""

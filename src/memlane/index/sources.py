@@ -1,0 +1,83 @@
+"""What an index is made of: the notes of a workspace, the transcripts of an agent, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ..transcripts.marks import messages_between
+from ..transcripts.names import transcript_name
+from ..transcripts.tree import scan_transcripts
+from ..values import FileEntry, Source, TreeScan, Value
+from ..workspace import Workspace, scan_tree
+from .growth import Growth
+from .plan import SyncPlan
+from .store import IndexedFile
+
+
+class SessionSource(Value, frozen=True):
+    """The transcripts of an agent as a source of memory."""
+
+    folder: Path
+    delta_bytes: int = 0
+    delta_messages: int = 0
+    """Growth that is worth a pass: either amount suffices, 0 is any growth."""
+    secrets: Sequence[str] = ()
+    """Configured values that are masked in what was said."""
+
+    def growth(self, stem: str | None) -> Growth:
+        """Tells whether enough was added to a transcript; of the one named `stem`, anything is enough."""
+
+        def has_grown(entry: FileEntry, known: IndexedFile) -> bool:
+            if not (self.delta_bytes and self.delta_messages):
+                return True
+            named = transcript_name(entry.path.rpartition("/")[2])
+            if entry.size - known.size >= self.delta_bytes or (named and named.stem == stem):
+                return True
+            added = messages_between(entry.location, known.size, entry.size, enough=self.delta_messages)
+            return added >= self.delta_messages
+
+        return has_grown
+
+
+class Sources(Value, frozen=True):
+    """Where the files of an index come from."""
+
+    workspace: Workspace
+    notes: bool = True
+    sessions: SessionSource | None = None
+
+    def scan(self) -> TreeScan:
+        """Every file that counts. Raises WorkspaceError when the workspace is missing."""
+        scan = scan_tree(self.workspace) if self.notes else TreeScan(())
+        if self.sessions is None:
+            return scan
+        said = scan_transcripts(self.sessions.folder)
+        return replace(
+            scan,
+            files=(*scan.files, *said.files),
+            failed=(*scan.failed, *said.failed),
+            skipped_links=(*scan.skipped_links, *said.skipped_links),
+        )
+
+
+def within_bytes(
+    plan: SyncPlan, indexed: Mapping[tuple[Source, str], IndexedFile], most: int
+) -> tuple[SyncPlan, int]:
+    """The plan with so many new bytes of transcripts at most, and how many transcripts it leaves for later.
+
+    The newest go first: what was just said is what is asked for.
+    """
+    chosen: set[str] = set()
+    room = most
+    transcripts = [entry for entry in plan.read if entry.source == "sessions"]
+    for entry in sorted(transcripts, key=lambda entry: -entry.mtime_ns):
+        known = indexed.get((entry.source, entry.path))
+        added = entry.size - known.size if known is not None and entry.size > known.size else entry.size
+        if added <= room:
+            room -= added
+            chosen.add(entry.path)
+    kept = tuple(entry for entry in plan.read if entry.source != "sessions" or entry.path in chosen)
+    return replace(plan, read=kept), len(plan.read) - len(kept)
