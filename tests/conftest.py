@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -12,11 +13,17 @@ from hypothesis import HealthCheck, settings
 
 from memlane import Memory
 from memlane.clock import FixedClock
+from memlane.config.remote_facts import REMOTE_FACTS
 from memlane.testing import RecordingObserver
 
 # How long an example takes says nothing of the code on a machine that does other things too.
 settings.register_profile("memlane", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("memlane")
+
+# No test may spend the developer's money: without its key no provider is chosen.
+for facts in REMOTE_FACTS.values():
+    for variable in facts.key_variables:
+        os.environ.pop(variable, None)
 
 NOON = datetime(2026, 2, 10, 12, 0, tzinfo=ZoneInfo("Europe/Berlin"))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from tests.loopback.embeddings_api import OpenAiService, served
 
 from memlane import Memory, PathRefused
 
@@ -117,6 +118,13 @@ def test_a_search_range_fed_to_get_gives_exactly_the_chunk(write: Write, open_me
     assert excerpt.text == hit.snippet
 
 
+class AnyKey(OpenAiService):
+    """Lets everybody in."""
+
+    def check(self, path: str, headers: Mapping[str, str], body: object) -> None:
+        """No key is wrong."""
+
+
 def test_identity_is_the_same_whoever_opens_and_whatever_the_key(
     write: Write, tmp_path: Path, open_memory: Open
 ) -> None:
@@ -124,12 +132,20 @@ def test_identity_is_the_same_whoever_opens_and_whatever_the_key(
     from memlane.index.identity import layout_identity, space_identity
 
     write("memory/a.md", "tea\n")
-    first = open_memory(provider="bundled", remote={"apiKey": "one"})
-    assert first.sync().embedded == 1
-    first.close()
-    second = open_memory(provider="bundled", remote={"apiKey": "another"})
-    report = second.sync()
-    assert (report.indexed, report.embedded, report.files_read) == (0, 0, 0)
+    service = AnyKey()
+    with served(service) as url:
+        remote = {"baseUrl": f"{url}/v1"}
+        said = {"provider": "openai-compatible", "model": service.model}
+        embedded = []
+        for changed in (
+            {"apiKey": "one"},
+            {"apiKey": "another", "headers": {"X-Team": "gardeners"}},
+            {"baseUrl": f"{url.replace('127.0.0.1', 'localhost')}/v1"},
+        ):
+            memory = open_memory(**said, remote=remote | changed)
+            embedded.append(memory.sync().embedded)
+            memory.close()
+    assert embedded == [1, 0, 1]
     assert space_identity(BundledEmbedder().identity) == space_identity(BundledEmbedder().identity)
     assert layout_identity(chunk_tokens=400, chunk_overlap=80) != layout_identity(
         chunk_tokens=401, chunk_overlap=80
