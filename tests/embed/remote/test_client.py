@@ -75,7 +75,7 @@ def test_closing_ends_calls_that_are_under_way(echo):
 def test_the_whole_time_is_limited(echo):
     echo.faults.append("slow")
     client = Client(echo.url)
-    with pytest.raises(CallFailed, match=r"127.0.0.1:\d+ did not answer within 0.05 s") as caught:
+    with pytest.raises(CallFailed, match=r"127.0.0.1:\d+ did not answer") as caught:
         client.request("POST", "x", content=b"x", total_seconds=0.05)
     assert caught.value.trouble == "timeout"
     assert caught.value.passing
