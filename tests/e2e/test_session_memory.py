@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from tests.said import line, put, store, talk, transcript
 
 from memlane import Memory, PathRefused
+from memlane.index.write import FileWriter
 from memlane.testing import HashEmbedder, RecordingObserver
 
 ON: dict[str, Any] = {"experimental": {"sessionMemory": True}, "sources": ["memory", "sessions"]}
@@ -144,7 +146,7 @@ def test_a_broken_line_is_told_of_and_half_a_line_waits(
     path = put(folder, "a.jsonl", whole + last[:40])
     memory = open_memory(**EAGER, provider="none")
     memory.sync()
-    assert observer.warnings == ["sessions/a.jsonl: 1 line could not be read and were passed over (line 3)"]
+    assert observer.warnings == ["sessions/a.jsonl: 1 line could not be read and was passed over (line 3)"]
     assert found(memory, "walrus")
     assert not found(memory, "ostrich")
     with path.open("a") as file:
@@ -255,6 +257,69 @@ class TestGrowth:
         rewritten = passages(memory)
         memory.sync(force=True)
         assert rewritten == passages(memory)
+
+    def test_a_writer_at_work_tears_nothing(self, open_memory: Callable[..., Memory], folder: Path) -> None:
+        path = put(folder, "a.jsonl", transcript(("user", "the zebra")))
+        memory = open_memory(**EAGER, provider="none")
+        done = threading.Event()
+
+        def write_on() -> None:
+            with path.open("a", buffering=1) as file:
+                for number in range(3000):
+                    half = line(
+                        "user" if number % 2 else "assistant", f"word{number} and more", minute=number
+                    )
+                    file.write(half[:20])
+                    file.flush()
+                    file.write(f"{half[20:]}\n")
+            done.set()
+
+        writer = threading.Thread(target=write_on)
+        writer.start()
+        while not done.is_set():
+            memory.sync()
+        writer.join()
+        memory.sync()
+        grown = passages(memory)
+        memory.sync(force=True)
+        assert grown == passages(memory)
+
+    def test_what_a_pass_was_killed_in_is_gone_on_with(
+        self, open_memory: Callable[..., Memory], folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("memlane.index.transcripts._CHUNKS_A_BATCH", 3)
+        monkeypatch.setattr("memlane.index.update._FIRST_CHUNKS", 3)
+        monkeypatch.setattr("memlane.index.update._CHUNKS_A_TRANSACTION", 3)
+        put(folder, "a.jsonl", transcript(*talk(f"word{number} " * 150 for number in range(40))))
+        memory = open_memory(**ON, provider="none")
+        stored: list[int] = []
+        original = FileWriter.apply
+
+        def dies(writer: FileWriter, change: Any) -> None:
+            stored.append(1)
+            if len(stored) == 3:
+                raise KeyboardInterrupt
+            original(writer, change)
+
+        monkeypatch.setattr(FileWriter, "apply", dies)
+        with pytest.raises(KeyboardInterrupt):
+            memory.sync()
+        assert 0 < len(passages(memory)) < 15
+        monkeypatch.setattr(FileWriter, "apply", original)
+        assert memory.sync().indexed == 1
+        resumed = passages(memory)
+        memory.sync(force=True)
+        assert resumed == passages(memory)
+
+    def test_a_plan_counts_what_was_said(self, open_memory: Callable[..., Memory], folder: Path) -> None:
+        path = put(folder, "a.jsonl", transcript(*talk(f"word{number} " * 300 for number in range(8))))
+        memory = open_memory(**ON, embedder=HashEmbedder())
+        plan = memory.plan()
+        assert (plan.files_to_read, plan.chunks, plan.texts) == (1, 16, 16)
+        memory.sync()
+        with path.open("a") as file:
+            file.write(f"{line('user', 'the walrus', minute=60)}\n")
+        assert memory.plan().files_to_read == 0
 
     def test_a_touched_file_embeds_nothing(self, open_memory: Callable[..., Memory], folder: Path) -> None:
         path = put(folder, "a.jsonl", transcript(*talk(f"word{number} " * 300 for number in range(8))))
@@ -449,7 +514,7 @@ def test_a_search_does_not_wait_for_many_transcripts(
     result = memory.search("zebra")
     assert {hit.path for hit in result} == {"memory/a.md", "sessions/small.jsonl"}
     assert result.stale
-    assert result.warning == "1 transcripts are not indexed yet; memlane index reads them"
+    assert result.warning == "1 transcript is not indexed yet; memlane index reads it"
     memory.sync()
     assert not memory.search("zebra").stale
 

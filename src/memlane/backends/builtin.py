@@ -15,7 +15,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from ..clock import Clock
-from ..config import AgentSettings, configured_secrets, notices
+from ..config import AgentSettings, notices
 from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder
 from ..embed.batch.settings import BatchSettings
@@ -26,7 +26,7 @@ from ..events import Observer
 from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.identity import space_identity
 from ..index.scrub import note_verification, verification_is_due
-from ..index.sources import SessionSource, Sources
+from ..index.sources import Sources
 from ..index.sqlite import SqliteStore
 from ..index.store import Space
 from ..index.sync import LAST_PASS, Chunking, Synchronizer
@@ -34,9 +34,7 @@ from ..rerank.base import Reranker
 from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
-from ..transcripts.names import sessions_folder
 from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport, Value
-from ..workspace import Workspace
 from .batches import Batches
 from .damage import damage_behind, inode_at
 
@@ -90,21 +88,6 @@ class IndexSettings(Value, frozen=True):
     def cache_path(self) -> Path:
         """The embedding cache beside the index: `<name>.embeddings.sqlite`."""
         return self.store_path.with_name(f"{self.store_path.stem}.embeddings.sqlite")
-
-
-def sources_of(settings: AgentSettings, workspace: Workspace) -> Sources:
-    """What an agent's index is made of."""
-    search = settings.memory_search
-    sync = search.sync.sessions
-    sessions = None
-    if "sessions" in search.sources:
-        sessions = SessionSource(
-            sessions_folder(settings.state_dir, settings.agent_id),
-            sync.delta_bytes,
-            sync.delta_messages,
-            configured_secrets(settings),
-        )
-    return Sources(workspace, "memory" in search.sources, sessions)
 
 
 class BuiltinBackend:

@@ -5,25 +5,38 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from .auth_profiles import read_auth_profiles
 from .hosts import is_secret
 from .kinds import Secret
+from .remote_facts import REMOTE_FACTS
 from .settings import AgentSettings
 
-_VARIABLE = re.compile("[A-Z][A-Z0-9_]*")
-"""A key given as the name of an environment variable is no secret itself."""
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Z][A-Z0-9_]*)")
+"""A key given as the name of an environment variable."""
 
 
 def configured_secrets(settings: AgentSettings) -> tuple[Secret, ...]:
-    """The keys and secret headers of every endpoint that an agent's settings name."""
+    """Every key and secret header that an agent's endpoints may be sent.
+
+    Those of the configuration, of the auth profiles and of the environment variables that providers are known
+    for. Reads the files of the profiles; what cannot be read there is passed over.
+    """
+    environ = settings.surroundings.environ
     remote = settings.memory_search.remote
-    endpoints = [(remote.api_key, remote.headers)]
-    endpoints += [(provider.api_key, provider.headers) for provider in settings.providers.values()]
-    return tuple(dict.fromkeys(secret for key, headers in endpoints for secret in _secrets(key, headers)))
+    found = list(_of_endpoint(remote.api_key, remote.headers, environ))
+    for provider in settings.providers.values():
+        found += _of_endpoint(provider.api_key, provider.headers, environ)
+    for key in read_auth_profiles(settings.state_dir, settings.agent_id).keys.values():
+        found += _of_endpoint(key.text, {}, environ)
+    variables = (name for facts in REMOTE_FACTS.values() for name in facts.key_variables)
+    found += [Secret(environ[name].strip()) for name in variables if name in environ]
+    return tuple(dict.fromkeys(secret for secret in found if secret))
 
 
-def _secrets(key: str | None, headers: Mapping[str, str]) -> Iterator[Secret]:
-    if key and not _VARIABLE.fullmatch(key):
-        yield Secret(key)
+def _of_endpoint(key: str | None, headers: Mapping[str, str], environ: Mapping[str, str]) -> Iterator[Secret]:
+    if key:
+        named = _VARIABLE.fullmatch(key)
+        yield Secret(environ.get(named[1] or named[2], "").strip() if named else key)
     for name, value in headers.items():
         if is_secret(name):
             yield Secret(value)

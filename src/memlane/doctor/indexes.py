@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 
-from ..backends.builtin import sources_of
+from ..backends.sources import sources_of
 from ..clock import Clock
 from ..embed.cache import NoCache
 from ..embed.select import Choice

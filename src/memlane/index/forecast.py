@@ -64,7 +64,7 @@ class Forecast:
         reader = NoteReader(self._chunking, indexed if kept else {})
         said = TranscriptReader(
             self._chunking,
-            secrets=sources.sessions.secrets if sources.sessions else (),
+            secrets=sources.sessions.secrets if sources.sessions else tuple,
             zone=None,
             observer=SilentObserver(),
         )

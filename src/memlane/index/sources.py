@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -24,8 +24,8 @@ class SessionSource(Value, frozen=True):
     delta_bytes: int = 0
     delta_messages: int = 0
     """Growth that is worth a pass: either amount suffices, 0 is any growth."""
-    secrets: Sequence[str] = ()
-    """Configured values that are masked in what was said."""
+    secrets: Callable[[], Sequence[str]] = tuple
+    """Gives the values in force that are masked in what was said; asked when something is read."""
 
     def growth(self, stem: str | None) -> Growth:
         """Tells whether enough was added to a transcript; of the one named `stem`, anything is enough."""

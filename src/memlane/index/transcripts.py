@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import BinaryIO
 
@@ -43,11 +43,17 @@ class TranscriptReader:
     """Reads transcripts and counts what came of it."""
 
     def __init__(
-        self, chunking: Chunking, *, secrets: Iterable[str], zone: tzinfo | None, observer: Observer
+        self,
+        chunking: Chunking,
+        *,
+        secrets: Callable[[], Sequence[str]],
+        zone: tzinfo | None,
+        observer: Observer,
     ) -> None:
-        """`secrets` are masked besides what looks like one; `zone` says on which day something was said."""
+        """`secrets` gives what is masked besides shapes; `zone` says on which day something was said."""
         self._chunking = chunking
-        self._sanitize = Sanitizer(secrets)
+        self._secrets = secrets
+        self._sanitize: Sanitizer | None = None
         self._zone = zone
         self._observer = observer
         self.indexed: list[str] = []
@@ -71,9 +77,10 @@ class TranscriptReader:
         after = reading.entries.lines
         chunker = TurnChunker(tokens=self._chunking.tokens, overlap=self._chunking.overlap)
         batch: list[TurnChunk] = []
+        sanitize = self._sanitize = self._sanitize or Sanitizer(self._secrets())
         last: Entry | None = None
         for last in reading.entries:
-            turn = turn_of(last, self._sanitize)
+            turn = turn_of(last, sanitize)
             if turn is None:
                 continue
             batch += chunker.add(turn)
@@ -129,11 +136,11 @@ class TranscriptReader:
     def _tell_of_broken(self, reading: _Reading) -> None:
         entries = reading.entries
         if entries.broken:
-            many = f"{entries.broken} lines" if entries.broken > 1 else "1 line"
+            many, were = (f"{entries.broken} lines", "were") if entries.broken > 1 else ("1 line", "was")
             named = ", ".join(map(str, entries.first_broken))
             more = ", …" if entries.broken > len(entries.first_broken) else ""
             self._observer.warning(
-                f"{reading.entry.path}: {many} could not be read and were passed over (line {named}{more})"
+                f"{reading.entry.path}: {many} could not be read and {were} passed over (line {named}{more})"
             )
 
 

@@ -78,7 +78,8 @@ class IndexUpdate:
         if effort.most_said is not None:
             plan, left = within_bytes(plan, indexed, effort.most_said)
         if left:
-            self._warnings.append(f"{left} transcripts are not indexed yet; memlane index reads them")
+            many, them = (f"{left} transcripts are", "them") if left > 1 else ("1 transcript is", "it")
+            self._warnings.append(f"{many} not indexed yet; memlane index reads {them}")
         removed = self._remove(generation, plan)
         if any(isinstance(change, MoveFile) for change in plan.refresh):
             indexed = self._store.indexed_files(generation)
@@ -141,7 +142,7 @@ class IndexUpdate:
         reader = NoteReader(self._chunking, indexed)
         said = TranscriptReader(
             self._chunking,
-            secrets=self._sessions.secrets if self._sessions else (),
+            secrets=self._sessions.secrets if self._sessions else tuple,
             zone=self._zone,
             observer=self._observer,
         )
