@@ -43,10 +43,10 @@ _HEADER = re.compile(rf"(?i)(\bauthorization[\"']?\s*[:=]\s*[\"']?{_SCHEME}\s+)(
 _BEARER = re.compile(r"(?i)(\b(?:bearer|basic)\s+)(?=[a-z._~+/=-]*[0-9])([a-z0-9._~+/=-]{16,})")
 
 _NAME = (
-    r"(?:[A-Za-z0-9_.-]*[_.-])?(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key(?:[_-]?id)?"
-    r"|(?:secret|private|encryption|signing|account)[_-]?key|(?:auth|access|refresh|bearer|bot|session|id)"
+    r"(?:[A-Za-z0-9_.-]*[_.-])?(?:password|passwd|pwd|passphrase|secret|api[ _-]?key"
+    r"|access[ _-]?key(?:[_-]?id)?|(?:secret|private|encryption|signing|account)[_-]?key|(?:auth|access|refresh|bearer|bot|session|id)"
     r"[_-]?token|client[_-]?secret|token)"
-    r"|[A-Za-z]*(?:Password|Secret|ApiKey|AccessKey|SecretKey|PrivateKey|AccountKey|Token)"
+    r"|[A-Za-z0-9]+_pass|[A-Za-z]*(?:Password|Secret|ApiKey|AccessKey|SecretKey|PrivateKey|AccountKey|Token)"
 )
 _LOCAL_NAME = "密码|密碼|口令|パスワード|비밀번호|contraseña|passwort"
 _VALUE = r"(?:\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'|(?P<bare>[^\s\"'`,;]+))"
@@ -57,6 +57,7 @@ _LOCAL_ASSIGNMENT = re.compile(rf"(?P<name>(?i:{_LOCAL_NAME}))(?P<sign>\s?[:：=
 _FLAG = re.compile(
     rf"(?<!\S)(?P<name>--(?i:{_NAME}))(?P<sign>[ =]){_VALUE}",
 )
+_BASIC_FLAG = re.compile(r"(?<!\S)(-u|--user)( |=)(?![0-9]+:[0-9]+\b)[^\s:'\"]+:[^\s'\"]+")
 _HINTS = ("pass", "pwd", "secret", "key", "token")
 _LOCAL_HINTS = tuple(_LOCAL_NAME.split("|"))
 
@@ -99,6 +100,8 @@ def masked(text: str) -> str:
         text = _HEADER.sub(rf"\1{MASK}", text)
     if "bearer" in lowered or "basic" in lowered:
         text = _BEARER.sub(rf"\1{MASK}", text)
+    if "-u" in lowered:
+        text = _BASIC_FLAG.sub(rf"\1\2{MASK}", text)
     text = _TOKEN.sub(MASK, text)
     if any(hint in lowered for hint in _HINTS):
         text = _ASSIGNMENT.sub(_assigned(_is_value), text)
