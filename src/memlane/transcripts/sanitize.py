@@ -44,8 +44,8 @@ _BEARER = re.compile(r"(?i)(\b(?:bearer|basic)\s+)(?=[a-z._~+/=-]*[0-9])([a-z0-9
 
 _NAME = (
     r"(?:[A-Za-z0-9_.-]*[_.-])?(?:password|passwd|pwd|passphrase|secret|api[ _-]?key"
-    r"|access[ _-]?key(?:[_-]?id)?|(?:secret|private|encryption|signing|account)[_-]?key|(?:auth|access|refresh|bearer|bot|session|id)"
-    r"[_-]?token|client[_-]?secret|token)"
+    r"|access[ _-]?key(?:[_-]?id)?|(?:secret|private|encryption|signing|account)[_-]?key"
+    r"|(?:auth|access|refresh|bearer|bot|session|id)[_-]?token|client[_-]?secret|token)"
     r"|[A-Za-z0-9]+_pass|[A-Za-z]*(?:Password|Secret|ApiKey|AccessKey|SecretKey|PrivateKey|AccountKey|Token)"
 )
 _LOCAL_NAME = "密码|密碼|口令|パスワード|비밀번호|contraseña|passwort"
