@@ -393,6 +393,10 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
         "sync.sessions.deltaBytes",
         "sync.sessions.deltaMessages",
         "sync.sessions.postCompactionForce",  # LIVED
+        "recall.enabled",  # these four: sessions/test_recall
+        "recall.maxResults",
+        "recall.maxChars",
+        "recall.minConfidence",
         "remote.batch.enabled",  # these five: embed/batch
         "remote.batch.wait",
         "remote.batch.concurrency",

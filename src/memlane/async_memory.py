@@ -14,6 +14,7 @@ from .values import (
     Excerpt,
     IndexPlan,
     Pass,
+    Recalled,
     SearchResult,
     SessionContext,
     Status,
@@ -83,6 +84,10 @@ class AsyncMemory:
     async def plan(self, *, force: bool = False) -> IndexPlan:
         """See `Memory.plan`."""
         return await self._in_thread(self._memory.plan, force=force)
+
+    async def recall(self, message: str, **options: Any) -> Recalled:  # noqa: ANN401
+        """See `Memory.recall`."""
+        return await self._in_thread(self._memory.recall, message, **options)
 
     async def sessions(self, *, session: str | None = None) -> list[SessionInfo]:
         """See `Memory.sessions`."""

@@ -23,6 +23,7 @@ from .values import (
     Excerpt,
     IndexPlan,
     Pass,
+    Recalled,
     SearchResult,
     SessionContext,
     Source,
@@ -372,6 +373,23 @@ class Memory:
             return []
         writable = self.settings.workspace_access == "rw"
         return [tool for tool in tools_for(self, session=session) if writable or tool.read_only]
+
+    def recall(self, message: str, *, session: str | None = None, shown: str = "") -> Recalled:
+        """The few memories that a message calls for, fenced as data; often none.
+
+        `shown` is what the model sees already. Nothing comes from transcripts, from extra paths, or for a
+        session in which nobody talks. Limits are those of `memorySearch.recall`, which need not be enabled
+        for this. Raises as `search` does.
+        """
+        from .sessions.recall import recall
+
+        if not (self.settings.enabled and self._access(session).recall):
+            return Recalled()
+
+        def find(text: str, most: int) -> SearchResult:
+            return self.search(text, max_results=most, source="memory", session=session)
+
+        return recall(message, find, self.settings.memory_search.recall, shown=shown)
 
     def life(
         self,

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from msgspec import to_builtins
 
 from .errors import MemlaneError, UsageError
-from .values import Excerpt, Explanation, Hit, SearchResult, Source, Value, Written
+from .values import Excerpt, Explanation, Hit, Recalled, SearchResult, Source, Value, Written
 
 Json = dict[str, Any]
 
@@ -164,6 +164,11 @@ def excerpt_json(excerpt: Excerpt) -> Json:
 def written_json(written: Written) -> Json:
     """What a write did, as the tool answers it."""
     return {"path": written.path, "line": written.line, "added": written.added}
+
+
+def recalled_json(recalled: Recalled) -> Json:
+    """Recalled memories as `--json` prints them."""
+    return {"text": recalled.text, "results": [_hit_json(hit) for hit in recalled.hits]}
 
 
 def failure_json(error: MemlaneError, *, empty: Json) -> Json:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .sessions.chat import ChatModel
     from .sessions.life import Life
     from .tools import Tool
-    from .values import SessionContext, SyncReport
+    from .values import Recalled, SessionContext, SyncReport
 
 
 def workspace_of(settings: AgentSettings, home: Path) -> Workspace:
@@ -132,6 +132,10 @@ class LivingMemory(Protocol):
         """Bring the index up to date, with the transcript of a session however little it has grown by."""
         ...
 
+    def recall(self, message: str, *, session: str | None = None, shown: str = "") -> Recalled:
+        """The memories that a message calls for."""
+        ...
+
 
 def life(
     memory: LivingMemory,
@@ -151,6 +155,9 @@ def life(
         if memory.settings.enabled:
             memory.sync(reason="compaction", session=key if force else None)
 
+    def recall(message: str, key: str, shown: str) -> Recalled:
+        return memory.recall(message, session=key, shown=shown)
+
     return Life(
         Surroundings(
             memory.settings,
@@ -160,6 +167,7 @@ def life(
             tools=lambda key: memory.tools(session=key),
             context=memory.context,
             index=index,
+            recall=recall if memory.settings.memory_search.recall.enabled else None,
         ),
         session=session,
         model=model,

@@ -49,12 +49,14 @@ def memory(open_memory: Callable[..., Memory], write: Callable[[str, str], Path]
 def test_the_table(kind: str) -> None:
     session = session_from_key(KEYS[kind], agent="main")
     private = kind in PRIVATE
-    assert access_of(session) == Access(curated=private, transcripts=private, flush=kind in FLUSHED)
+    assert access_of(session) == Access(
+        curated=private, transcripts=private, flush=kind in FLUSHED, recall=kind in FLUSHED
+    )
 
 
 def test_the_owners_own_direct_chat_is_private() -> None:
     session = session_from_key(KEYS["direct"], owner_is_only_peer=True)
-    assert access_of(session) == Access(curated=True, transcripts=True, flush=True)
+    assert access_of(session) == Access(curated=True, transcripts=True, flush=True, recall=True)
 
 
 @pytest.mark.parametrize("kind", KEYS)

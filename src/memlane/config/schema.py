@@ -318,6 +318,20 @@ class Query(Section, frozen=True):
     rerank: Annotated[Rerank, Meta(description="A closer look at the first candidates.")] = Rerank()
 
 
+class Recall(Section, frozen=True):
+    """Memories that are shown to the model with a message, before it is asked."""
+
+    enabled: Annotated[
+        bool, Meta(description="Off, because what is added to each message costs tokens and attention.")
+    ] = False
+    max_results: Annotated[Count, Meta(description="Passages that are added to a message at most.")] = 3
+    max_chars: Annotated[Count, Meta(description="Characters of all of them together.")] = 1500
+    min_confidence: Annotated[
+        Share,
+        Meta(description="The chance of being what is asked for, below which a passage is not added."),
+    ] = 0.7
+
+
 class Cache(Section, frozen=True):
     """Embeddings already paid for."""
 
@@ -406,5 +420,6 @@ class MemorySearch(Section, frozen=True):
     chunking: Annotated[Chunking, Meta(description="How notes are cut into passages.")] = Chunking()
     sync: Annotated[Sync, Meta(description="What keeps the index fresh.")] = Sync()
     query: Annotated[Query, Meta(description="What a search gives.")] = Query()
+    recall: Annotated[Recall, Meta(description="Memories before a turn.")] = Recall()
     cache: Annotated[Cache, Meta(description="Embeddings already paid for.")] = Cache()
     experimental: Annotated[Experimental, Meta(description="What may still change.")] = Experimental()

@@ -14,7 +14,7 @@ from ..config import AgentSettings
 from ..disk import writer_lock
 from ..errors import ChatError, MemlaneError, StoreError
 from ..events import Observer
-from ..values import SessionContext, Value
+from ..values import Recalled, SessionContext, Value
 from ..workspace import Workspace
 from .chat import ChatModel, ChatTool, Message
 from .compaction import KEEP_TOKENS, context_of, cut_point
@@ -47,6 +47,9 @@ class Surroundings(Value, frozen=True):
     index: Callable[[str, bool], None]
     """Bring the index up to date after the compaction of the session with this key; the second argument:
     with its transcript, however little that has grown by."""
+    recall: Callable[[str, str, str], Recalled] | None = None
+    """The memories that a message calls for, in the session with this key, beside what is shown already;
+    None where they are not asked for."""
 
 
 class FlushReport(Value, frozen=True):

@@ -16,10 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from ..errors import ChatError, ContextOverflow, UsageError
+from ..errors import ChatError, ContextOverflow, MemlaneError, UsageError
 from ..transcripts.keys import MAIN_KEY, session_from_key
 from ..transcripts.names import sessions_folder
-from ..values import SessionContext, Value
+from ..values import Recalled, SessionContext, Value
 from .chat import ChatModel, ChatTool, Message, Usage
 from .decision import estimate
 from .exchange import Bounds
@@ -50,6 +50,8 @@ class Turn(Value, frozen=True):
     compacted: Compacted = "no"
     notices: tuple[str, ...] = ()
     """For the user's eyes."""
+    recalled: Recalled = Recalled()
+    """The memories that stand before the user's message, where `memorySearch.recall` asks for them."""
 
 
 class Life:
@@ -142,7 +144,8 @@ class Life:
         Raises SessionError when the record cannot be written.
         """
         self._begin_if_need_be()
-        message = Message("user", text)
+        recalled = Recalled() if heartbeat else self._recalled(text)
+        message = Message("user", "\n\n".join(filter(None, (recalled.text, text))))
         full = self.tokens + estimate([message]) >= self.keeping.budget.compact_at
         report = self.keeping.flush_if_due(losing=full, heartbeat=heartbeat, more=[message])
         notices = [report.notice] if report.notice else []
@@ -152,7 +155,7 @@ class Life:
             notices += [trouble] if trouble else []
         self.keeping.conversation.add([message])
         self._in_turn, self._recovered = True, False
-        return Turn(tuple(self.keeping.context()), report, compacted, tuple(notices))
+        return Turn(tuple(self.keeping.context()), report, compacted, tuple(notices), recalled)
 
     def after_turn(self, messages: Sequence[Message], usage: Usage | None = None) -> None:
         """Write down what came of the turn: the agent's answers and calls, and the tools' answers.
@@ -230,6 +233,17 @@ class Life:
         cut = len(conversation.kept) - kept
         conversation.compacted(summary, cut, tokens_before=self.tokens)
         self.keeping.index()
+
+    def _recalled(self, text: str) -> Recalled:
+        """The memories that a message calls for. A search that fails costs no more than these."""
+        if self._around.recall is None:
+            return Recalled()
+        shown = "\n".join(message.text for message in self.keeping.context())
+        try:
+            return self._around.recall(text, self.session.key, shown)
+        except MemlaneError as error:
+            self._around.observer.warning(f"nothing was recalled: {error}")
+            return Recalled()
 
     def _begin_if_need_be(self) -> None:
         if self._started is None:

@@ -24,7 +24,18 @@ from .notes import (
     Written,
     embedding_text,
 )
-from .search import Building, Explanation, Fallback, Filters, Hit, Mode, SearchResult, SearchTotals, Why
+from .search import (
+    Building,
+    Explanation,
+    Fallback,
+    Filters,
+    Hit,
+    Mode,
+    Recalled,
+    SearchResult,
+    SearchTotals,
+    Why,
+)
 from .upkeep import IndexPlan, Outlook, Pass, Progress, Readiness, Status, StoreStatistics, SyncReport, Upkeep
 
 __all__ = [
@@ -48,6 +59,7 @@ __all__ = [
     "Pass",
     "Progress",
     "Readiness",
+    "Recalled",
     "SearchResult",
     "SearchTotals",
     "Session",

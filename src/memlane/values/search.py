@@ -160,3 +160,12 @@ class SearchResult(Value, frozen=True):
 
     def __len__(self) -> int:
         return len(self.hits)
+
+
+class Recalled(Value, frozen=True):
+    """Memories that a message calls for."""
+
+    text: str = ""
+    """Fenced as data, to be put before the message; empty where nothing is worth it."""
+    hits: tuple[Hit, ...] = ()
+    """By path and line, so that the same memories are always the same text."""
