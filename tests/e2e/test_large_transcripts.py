@@ -11,12 +11,13 @@ import pytest
 from tests.said import line, put, transcript
 
 SCRIPT = """
-import resource, sys
+import sys
+from pathlib import Path
 from memlane import Memory
 with Memory.open(state_dir=sys.argv[1], environ={}) as memory:
     memory.sync()
-    baseline = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(len(memory.search("ostrich")), baseline)
+    peak = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
+    print(len(memory.search("ostrich")), peak)
 """
 
 
