@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.said import line, put, store, transcript
 
 from memlane import Memory, SearchResult
 from memlane.clock import FixedClock
@@ -93,7 +94,7 @@ def tree(tmp_path: Path) -> Path:
 def observed(
     tree: Path, state: Path, search_settings: dict[str, Any], look: Observe, **options: Any
 ) -> object:
-    state.mkdir()
+    state.mkdir(exist_ok=True)
     text = json.dumps({"agents": {"defaults": {"workspace": str(tree), "memorySearch": search_settings}}})
     (state / "openclaw.json").write_text(text.replace("{state}", str(state)), "utf-8")
     clock = FixedClock(datetime(2026, 2, 10, 12, tzinfo=UTC))
@@ -147,6 +148,47 @@ def test_how_many_a_reranking_model_reads_and_how_many_at_a_time_matters(tree: P
         settings = {"query": {"rerank": part}}
         found.append(observed(tree, tmp_path / name, settings, calls, reranker=model))
     assert found == [[4, 4, 4, 4, 4], [4, 2], [20]]
+
+
+def test_the_settings_of_session_memory_matter(tree: Path, tmp_path: Path) -> None:
+    on = {"experimental": {"sessionMemory": True}, "sources": ["memory", "sessions"]}
+    parts: dict[str, tuple[dict[str, Any], str | None]] = {
+        "all": (on, None),
+        "off": ({"sources": ["memory", "sessions"]}, None),
+        "unnamed": ({"experimental": {"sessionMemory": True}}, None),
+        "alone": ({**on, "sources": ["sessions"]}, None),
+        "messages": ({**on, "sync": {"sessions": {"deltaMessages": 1}}}, None),
+        "bytes": ({**on, "sync": {"sessions": {"deltaBytes": 0}}}, None),
+        "named": (on, "main"),
+    }
+
+    def look(folder: Path, session: str | None) -> Callable[[Memory], object]:
+        def grow(memory: Memory) -> object:
+            memory.sync()
+            with (folder / "a.jsonl").open("a") as file:
+                file.write(f"{line('user', 'the windmill')}\n")
+            memory.sync(session=session)
+            counts = memory.status().statistics.by_source
+            found = [hit.path for hit in memory.search("windmill", source="sessions")]
+            return counts.get("memory", 0) > 0, counts.get("sessions", 0), len(found)
+
+        return grow
+
+    seen = {}
+    for name, (settings, session) in parts.items():
+        folder = tmp_path / name / "agents" / "main" / "sessions"
+        put(folder, "a.jsonl", transcript(("user", "the harbour")))
+        store(folder, {"agent:main:main": {"sessionId": "a"}})
+        seen[name] = observed(tree, tmp_path / name, settings, look(folder, session))
+    assert seen == {
+        "all": (True, 1, 0),
+        "off": (True, 0, 0),
+        "unnamed": (True, 0, 0),
+        "alone": (False, 1, 0),
+        "messages": (True, 1, 1),
+        "bytes": (True, 1, 1),
+        "named": (True, 1, 1),
+    }
 
 
 def test_the_cache_settings_matter(tree: Path, tmp_path: Path) -> None:
@@ -246,14 +288,16 @@ def test_every_key_is_looked_at_or_waits_for_its_feature(tree: Path, tmp_path: P
         "sync.watch",  # these three: test_background
         "sync.watchDebounceMs",
         "sync.intervalMinutes",
+        "experimental.sessionMemory",
+        "sources",
+        "sync.sessions.deltaBytes",
+        "sync.sessions.deltaMessages",
     }
     later = (
         "remote.",
         "local.",
         "multimodal.",
-        "sync.sessions.",
-        "experimental.",
-        "sources",
+        "sync.sessions.postCompactionForce",
         "store.driver",
         "fallback",
     )

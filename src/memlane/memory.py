@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
-from .clock import Clock, SystemClock, day_start, zone_named
+from .clock import Clock, SystemClock, zone_named
 from .config import AgentSettings
 from .errors import UsageError
 from .events import Observer, SilentObserver
@@ -19,7 +19,6 @@ from .freshness import Freshness
 from .progress import ProgressRelay
 from .values import (
     Excerpt,
-    Filters,
     Pass,
     SearchResult,
     SessionContext,
@@ -38,15 +37,13 @@ if TYPE_CHECKING:
     from .embed.base import Embedder
     from .embed.select import Choice
     from .evaluate import Evaluation, Question
+    from .recollection import Recollection
     from .rerank.base import Reranker
     from .sessions.chat import ChatModel
     from .sessions.life import Life
     from .tools import Tool
     from .transcripts.gate import Access
     from .transcripts.listing import SessionInfo
-
-_MOST_RESULTS = 4096
-"""More than this is no search; the answer is limited in characters long before."""
 
 
 class Memory:
@@ -172,51 +169,25 @@ class Memory:
         """Passages that answer a query, best first.
 
         `source`, `path` (a glob), `since` and `until` limit what is searched. `session` is the key of the
-        session that asks: one that is not private never sees MEMORY.md. `sync` says whether to look for
-        changed notes first; by default as configured, and in the background where there is one: the result
-        then says whether it is `stale` or `partial`. An empty result says why.
+        session that asks: one that is not private sees neither MEMORY.md nor transcripts. `sync` says whether
+        to look for changed notes first; by default as configured, and in the background where there is one:
+        the result then says whether it is `stale` or `partial`. An empty result says why.
 
         Raises UsageError for values out of range, WorkspaceError when the workspace is missing, StoreError
         when the index cannot be used.
         """
-        from .search.settings import SearchRequest
-        from .transcripts.gate import access_of
+        from .asking import search_filters, search_request
         from .transcripts.keys import session_from_key
 
-        defaults = self.settings.memory_search.query
-        wanted = defaults.max_results if max_results is None else max_results
-        minimum = defaults.min_score if min_score is None else min_score
-        if wanted < 1:
-            raise UsageError(f"maxResults must be at least 1, not {wanted}")
-        wanted = min(wanted, _MOST_RESULTS)
-        if not 0 <= minimum <= 1:
-            raise UsageError(f"minScore must lie between 0 and 1, not {minimum}")
-        if since and until and since > until:
-            raise UsageError(f"since ({since}) is later than until ({until})")
+        asker, zone = session_from_key(session, agent=self.agent), self.clock.now().tzinfo
+        request = search_request(
+            self.settings, asker, query, max_results=max_results, min_score=min_score, explain=explain
+        )
+        filters = search_filters(asker, source=source, path=path, since=since, until=until, zone=zone)
         if not self.settings.enabled:
             return self._disabled()
-        asker = session_from_key(session, agent=self.agent)
         outlook = self._freshness.outlook(blank=not query.strip(), sync=sync)
         citations = self.settings.memory.citations
-        request = SearchRequest(
-            query,
-            wanted,
-            minimum,
-            cite=citations == "on" or (citations == "auto" and asker.is_direct_chat),
-            explain=explain,
-        )
-        glob = path and path.encode("utf-8", "replace").decode("utf-8")
-        access, zone = access_of(asker), self.clock.now().tzinfo
-        filters = Filters(
-            source,
-            glob,
-            since,
-            until,
-            curated=access.curated,
-            transcripts=access.transcripts,
-            since_at=day_start(since, zone) if since else None,
-            until_at=day_start(until, zone, after=1) if until else None,
-        )
         result = replace(self._backend.search(request, filters), citations=citations)
         if outlook.trouble:
             result = replace(result, warning="; ".join(filter(None, (outlook.trouble, result.warning))))
@@ -233,14 +204,12 @@ class Memory:
         """
         from .workspace import read_lines
 
-        access = self._access(session)
         if "sessions" in self.settings.memory_search.sources and path.startswith("sessions/"):
-            from .recollection import read_said
-
-            said = read_said(self.settings, access, path, start=start, lines=lines)
+            said = self._recollection(session).lines(path, start=start, lines=lines)
             if said is not None:
                 return said
-        return read_lines(self.workspace, path, start=start, lines=lines, curated=access.curated)
+        curated = self._access(session).curated
+        return read_lines(self.workspace, path, start=start, lines=lines, curated=curated)
 
     def remember(
         self, text: str, *, durable: bool = False, heading: str | None = None, session: str | None = None
@@ -304,11 +273,7 @@ class Memory:
         workspace is missing, SessionError when `session` cannot be looked up, StoreError when the index
         cannot be written, Interrupted when the observer ends it or this memory is closed meanwhile.
         """
-        stem = None
-        if session is not None:
-            from .recollection import stem_of
-
-            stem = stem_of(self.settings, session)
+        stem = self._recollection(None).stem_of(session) if session is not None else None
         return self._freshness.sync(reason, force=force, wait=wait, stem=stem)
 
     def sessions(self, *, session: str | None = None) -> list[SessionInfo]:
@@ -316,9 +281,7 @@ class Memory:
 
         Raises PathRefused for one that is not private, SessionError when they cannot be read.
         """
-        from .recollection import listed
-
-        return listed(self.settings, self._access(session))
+        return self._recollection(session).sessions()
 
     def transcript(
         self, which: str, *, start: int = 1, lines: int | None = None, session: str | None = None
@@ -327,15 +290,11 @@ class Memory:
 
         Secrets are masked. Raises UsageError when there is no such session, otherwise as `sessions`.
         """
-        from .recollection import shown
-
-        return shown(self.settings, self._access(session), which, start=start, lines=lines)
+        return self._recollection(session).transcript(which, start=start, lines=lines)
 
     def export_session(self, which: str, *, session: str | None = None) -> Iterator[str]:
         """A whole session as Markdown, in pieces, with secrets masked. Raises as `transcript`."""
-        from .recollection import exported
-
-        return exported(self.settings, self._access(session), which, self.clock.now().tzinfo)
+        return self._recollection(session).exported(which, self.clock.now().tzinfo)
 
     def start(self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None) -> None:
         """Begin to keep the index fresh in the background, now rather than at the first search.
@@ -495,6 +454,11 @@ class Memory:
         from .transcripts.keys import session_from_key
 
         return access_of(session_from_key(session, agent=self.agent))
+
+    def _recollection(self, session: str | None) -> Recollection:
+        from .recollection import Recollection
+
+        return Recollection(self.settings, self._access(session))
 
     def _disabled(self) -> SearchResult:
         why = Why("disabled", f"Memory search disabled. {self.settings.disabled_reason}".strip())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rich.progress import Progress, TaskID
+
+    from ..transcripts.listing import SessionInfo
 
 _NAMES_SHOWN = 3
 _STAGES: dict[Stage, str] = {
@@ -277,6 +279,17 @@ def _vectors_text(status: Status) -> str:
     if counts.without_vector:
         text += f", {counts.without_vector} refused"
     return text
+
+
+def sessions_text(sessions: Sequence[SessionInfo]) -> str:
+    """One line for each session: when it was last used, its kind, its size, how to name it."""
+    lines = []
+    for info in sessions:
+        kind = info.archive or ("housekeeping" if info.housekeeping else info.kind.value)
+        updated = (info.updated or "")[:16].replace("T", " ")
+        name = f"{info.key}  {info.path or 'no transcript yet'}" if info.key else info.path
+        lines.append(f"{updated:16}  {kind:12}  {_size(info.size):>8}  {name}")
+    return "\n".join(lines)
 
 
 def _size(count: int) -> str:

@@ -15,7 +15,7 @@ import msgspec
 
 from ..values import Value
 
-LONGEST_LINE = 16 * 2**20
+LONGEST_LINE = 8 * 2**20
 """A longer line is passed over unread: that much is an attachment or the output of a tool, and reading it
 whole would take several times its size in memory."""
 _BLOCK = 2**20

@@ -8,8 +8,16 @@ from pathlib import Path
 import click
 
 from ...errors import UsageError
-from ...tools import excerpt_json, value_json, written_json
-from .options import Place, harmless, memory_options, print_json, print_text
+from ...tools import value_json, written_json
+from .options import (
+    Place,
+    harmless,
+    memory_options,
+    print_excerpt,
+    print_json,
+    print_text,
+    session_option,
+)
 
 
 @click.command("init")
@@ -36,22 +44,13 @@ def init_command(place: Place) -> None:
 @click.argument("path")
 @click.option("--from", "start", type=click.IntRange(min=1), default=1, show_default=True, help="First line.")
 @click.option("--lines", type=click.IntRange(min=1), help="How many lines.")
+@session_option
 @memory_options
-def get_command(place: Place, path: str, start: int, lines: int | None) -> None:
+def get_command(place: Place, path: str, start: int, lines: int | None, session: str | None) -> None:
     """Print exact lines of a note."""
     with place.open() as memory:
-        excerpt = memory.get(path, start=start, lines=lines)
-    if place.as_json:
-        print_json(excerpt_json(excerpt))
-        return
-    if not excerpt.exists:
-        click.echo(f"{path} does not exist yet.", err=True)
-    elif excerpt.eof:
-        click.echo(f"{path} ends before line {start}.", err=True)
-    elif excerpt.lines:
-        print_text(harmless(excerpt.text))
-    if excerpt.truncated:
-        click.echo(f"… more follows: --from {excerpt.next_start}", err=True)
+        excerpt = memory.get(path, start=start, lines=lines, session=session)
+    print_excerpt(place, path, excerpt)
 
 
 _BULLET = "\u2060"
@@ -72,14 +71,17 @@ class TextCommand(click.Command):
 @click.argument("text", nargs=-1)
 @click.option("--durable", is_flag=True, help="Write to MEMORY.md instead of today's log.")
 @click.option("--heading", help="With --durable: the section, made when it is missing.")
+@session_option
 @memory_options
-def remember_command(place: Place, text: tuple[str, ...], durable: bool, heading: str | None) -> None:
+def remember_command(
+    place: Place, text: tuple[str, ...], durable: bool, heading: str | None, session: str | None
+) -> None:
     """Append to today's log, or to MEMORY.md. TEXT may be - to read standard input."""
     if heading and not durable:
         raise UsageError("--heading goes with --durable", hint="a day's log is written in order of time")
     entry = _standard_input() if text == ("-",) else " ".join(part.removeprefix(_BULLET) for part in text)
     with place.open() as memory:
-        written = memory.remember(entry, durable=durable, heading=heading)
+        written = memory.remember(entry, durable=durable, heading=heading, session=session)
     if place.as_json:
         print_json(written_json(written))
     elif written.added:
@@ -89,7 +91,7 @@ def remember_command(place: Place, text: tuple[str, ...], durable: bool, heading
 
 
 @click.command("context")
-@click.option("--session", help="Session key; without one, the owner's main session.")
+@session_option
 @memory_options
 def context_command(place: Place, session: str | None) -> None:
     """Print what an agent should know when a session starts."""

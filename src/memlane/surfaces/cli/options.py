@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from ...memory import Memory
-from ...values import Value
+from ...values import Excerpt, Value
 from ...wiring import read_configuration
 from ..render import TerminalObserver, with_visible_controls
 
@@ -91,6 +91,28 @@ def memory_options(command: _Command) -> _Command:
         return command(Place(agent, workspace, config, state_dir, as_json), **options)
 
     return with_place  # type: ignore[return-value]  # wraps() keeps the name, not the signature
+
+
+session_option = click.option(
+    "--session", help="Key of the session that asks; without one, the owner's main session."
+)
+
+
+def print_excerpt(place: Place, path: str, excerpt: Excerpt) -> None:
+    """Lines of a note or transcript, and where to go on."""
+    if place.as_json:
+        from ...tools import excerpt_json
+
+        print_json(excerpt_json(excerpt))
+        return
+    if not excerpt.exists:
+        click.echo(f"{path} does not exist yet.", err=True)
+    elif excerpt.eof:
+        click.echo(f"{path} ends before line {excerpt.start}.", err=True)
+    elif excerpt.lines:
+        print_text(harmless(excerpt.text))
+    if excerpt.truncated:
+        click.echo(f"… more follows: --from {excerpt.next_start}", err=True)
 
 
 def print_json(document: object) -> None:

@@ -22,6 +22,7 @@ _COMMANDS = {
     "context": ("notes", "Print what an agent should know when a session starts."),
     "status": ("indexing", "Tell what is indexed, how fresh it is, and by which provider."),
     "eval": ("evaluating", "Ask your own questions and tell which are answered, and why not."),
+    "sessions": ("sessions", "List, show, search and export what was said in sessions."),
     "doctor": ("doctoring", "Check everything memory depends on, and say how to mend it."),
     "watch": ("watching", "Keep the index fresh until stopped by Ctrl-C."),
     "flush": ("flushing", "Have a session's model write down what should last."),

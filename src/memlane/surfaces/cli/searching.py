@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import datetime
+
 import click
 
 from ...errors import UsageError
 from ...tools import day_argument, search_json
-from ...values import Source
-from .options import Place, memory_options, print_json, print_text, wants_colour
+from ...values import SearchResult, Source
+from .options import Place, memory_options, print_json, print_text, session_option, wants_colour
 
 
 @click.command("search")
@@ -20,6 +23,7 @@ from .options import Place, memory_options, print_json, print_text, wants_colour
 @click.option("--since", help="Only notes of this day (YYYY-MM-DD) or later.")
 @click.option("--until", help="Only notes of this day (YYYY-MM-DD) or earlier.")
 @click.option("--explain", is_flag=True, help="Show how each score came about.")
+@session_option
 @click.option("--no-sync", is_flag=True, help="Do not look for changed notes first.")
 @memory_options
 def search_command(
@@ -33,6 +37,7 @@ def search_command(
     since: str | None,
     until: str | None,
     explain: bool,
+    session: str | None,
     no_sync: bool,
 ) -> None:
     """Find passages by keyword and by meaning."""
@@ -49,13 +54,21 @@ def search_command(
             path=path_glob,
             since=day_argument("--since", since),
             until=day_argument("--until", until),
+            session=session,
             explain=explain,
             sync=not no_sync and memory.settings.memory_search.sync.on_search,
         )
+    now = memory.clock.now() if explain else None
+    print_result(place, result, told=observer.told, explained_at=now)
+
+
+def print_result(
+    place: Place, result: SearchResult, *, told: Collection[str], explained_at: datetime | None = None
+) -> None:
+    """The answer to a search. `told` are warnings that need no repeating; `explained_at` asks for reasons."""
     if place.as_json:
-        print_json(search_json(result, explain=explain))
+        print_json(search_json(result, explain=explained_at is not None))
         return
     from ..render import result_text
 
-    now = memory.clock.now() if explain else None
-    print_text(result_text(result, colour=wants_colour(), explained_at=now, told=observer.told))
+    print_text(result_text(result, colour=wants_colour(), explained_at=explained_at, told=told))

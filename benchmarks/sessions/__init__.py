@@ -1,0 +1,1 @@
+"""How long transcripts take to be indexed, and how much memory."""
