@@ -33,6 +33,7 @@ from ..rerank.base import Reranker
 from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
+from ..tombstones.ledger import Ledger, ledger_path
 from ..transcripts.names import sessions_folder
 from ..values import Filters, Readiness, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace
@@ -92,7 +93,8 @@ def sources_of(settings: AgentSettings, workspace: Workspace) -> Sources:
             sync.delta_messages,
             configured_secrets(settings),
         )
-    return Sources(workspace, "memory" in search.sources, sessions)
+    ledger = Ledger(ledger_path(settings.state_dir, settings.agent_id))
+    return Sources(workspace, "memory" in search.sources, sessions, ledger)
 
 
 class BuiltinBackend:

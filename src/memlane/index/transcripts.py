@@ -9,6 +9,7 @@ from typing import BinaryIO
 from msgspec.structs import replace
 
 from ..events import Observer
+from ..tombstones.match import NOTHING, Tombstones
 from ..transcripts.chunks import TurnChunk, TurnChunker
 from ..transcripts.lines import Entries, Entry
 from ..transcripts.marks import fingerprint, is_of_this_version
@@ -26,9 +27,19 @@ class TranscriptReader:
     """Reads transcripts and counts what came of it."""
 
     def __init__(
-        self, chunking: Chunking, *, secrets: Iterable[str], zone: tzinfo | None, observer: Observer
+        self,
+        chunking: Chunking,
+        *,
+        secrets: Iterable[str],
+        zone: tzinfo | None,
+        observer: Observer,
+        forgotten: Tombstones = NOTHING,
     ) -> None:
-        """`secrets` are masked besides what looks like one; `zone` says on which day something was said."""
+        """`secrets` are masked besides what looks like one; `zone` says on which day something was said.
+
+        Messages that hold what is `forgotten` are left out.
+        """
+        self._forgotten = forgotten
         self._chunking = chunking
         self._sanitize = Sanitizer(secrets)
         self._zone = zone
@@ -57,7 +68,7 @@ class TranscriptReader:
         last: Entry | None = None
         for last in reading.entries:
             turn = turn_of(last, self._sanitize)
-            if turn is None:
+            if turn is None or self._forgotten.holds(turn.text):
                 continue
             batch += chunker.add(turn)
             if len(batch) >= _CHUNKS_A_BATCH:

@@ -14,6 +14,7 @@ from ..embed.base import Embedder
 from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
 from ..events import Observer
+from ..tombstones.match import NOTHING, Tombstones
 from ..values import Source, SyncReport, TreeScan
 from ..workspace import is_readable
 from .changeover import Changeover
@@ -57,6 +58,7 @@ class IndexUpdate:
         changeover: Changeover | None = None,
         sessions: SessionSource | None = None,
         zone: tzinfo | None = None,
+        forgotten: Tombstones = NOTHING,
     ) -> None:
         """`changeover` is there when another model stands in until the vectors of `embedder` are made.
 
@@ -70,6 +72,7 @@ class IndexUpdate:
         self._changeover = changeover
         self._sessions = sessions
         self._zone = zone
+        self._forgotten = forgotten
         self._warnings: list[str] = []
 
     def run(self, scan: TreeScan, reason: str, effort: Effort) -> SyncReport:
@@ -137,12 +140,13 @@ class IndexUpdate:
         self, generation: Generation, plan: SyncPlan, indexed: Mapping[tuple[Source, str], IndexedFile]
     ) -> tuple[NoteReader, TranscriptReader]:
         """Read, chunk and store what is new or changed, a few hundred chunks a transaction."""
-        reader = NoteReader(self._chunking, indexed)
+        reader = NoteReader(self._chunking, indexed, self._forgotten)
         said = TranscriptReader(
             self._chunking,
             secrets=self._sessions.secrets if self._sessions else (),
             zone=self._zone,
             observer=self._observer,
+            forgotten=self._forgotten,
         )
         batch: list[FileChange] = []
         chunks, limit = 0, _FIRST_CHUNKS
