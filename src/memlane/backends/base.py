@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..search.settings import SearchRequest
 from ..values import Filters, Readiness, SearchResult, Status, SyncReport
+
+if TYPE_CHECKING:
+    from .forgetting import Forgotten
 
 
 class Backend(Protocol):
@@ -31,6 +34,14 @@ class Backend(Protocol):
         transcript named `stem` any growth counts; `most_said` limits how many new bytes of transcripts are
         read, for a pass that somebody waits for.
         """
+        ...
+
+    def forget(self) -> Forgotten:
+        """Carry out every tombstone that is not done, down to the last byte. Passes do so too."""
+        ...
+
+    def take_back(self, digest: str) -> None:
+        """Take the tombstone with this digest back; the next pass reads what is still there."""
         ...
 
     def readiness(self) -> Readiness:

@@ -37,6 +37,7 @@ from ..tombstones.ledger import Ledger, ledger_path
 from ..transcripts.names import sessions_folder
 from ..values import Filters, Readiness, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace
+from .forgetting import Forgotten, Sweep, carry_out, take_back
 
 _Answer = TypeVar("_Answer")
 DOCTOR = "doctor"
@@ -110,11 +111,14 @@ class BuiltinBackend:
         choose_reranker: Callable[[], Reranker] | None = None,
         observer: Observer,
         clock: Clock,
+        sweep: Sweep = lambda _forgotten: (),
     ) -> None:
         """`choose` picks the embedding provider; it is called once, when one is first needed.
 
-        So is `choose_reranker`, where there is a reranking model; it may raise RerankError.
+        So is `choose_reranker`, where there is a reranking model; it may raise RerankError. `sweep` takes
+        away what else than the index holds something forgotten.
         """
+        self._sweep = sweep
         self._sources = sources
         self._settings = settings
         self._search_settings = search_settings
@@ -184,6 +188,8 @@ class BuiltinBackend:
             self._make_room()
 
         def pass_over(store: SqliteStore) -> SyncReport:
+            if self._sources.tombstones().pending:
+                self._carry_out(store)
             wanted = reason not in _HURRIED and verification_is_due(store, self._clock)
             if wanted or reason == DOCTOR:
                 store.verify()
@@ -193,6 +199,23 @@ class BuiltinBackend:
             )
 
         return self._recovering(pass_over)
+
+    def forget(self) -> Forgotten:
+        """Carry out every tombstone that is not done."""
+        return self._recovering(self._carry_out)
+
+    def take_back(self, digest: str) -> None:
+        """Take the tombstone with this digest back; the next pass reads what is still there."""
+        self._recovering(lambda store: take_back(store, self._sources, digest))
+
+    def _carry_out(self, store: SqliteStore) -> Forgotten:
+        return carry_out(
+            store,
+            self._sources,
+            cache_path=self._settings.cache_path,
+            sweep=self._sweep,
+            run=lambda: self._synchronizer(store).run("forgetting", brief=True),
+        )
 
     def readiness(self) -> Readiness:
         """How much of the notes the index can answer from."""

@@ -1,4 +1,4 @@
-"""How far a forgotten place of a note reaches: the entry, paragraph, heading or row that it stands in. Pure."""
+"""How far a forgotten place of a note reaches: the entry, paragraph, heading or row it stands in. Pure."""
 
 from __future__ import annotations
 

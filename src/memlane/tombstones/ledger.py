@@ -110,5 +110,5 @@ class Ledger:
     def _unusable(self, what: str) -> StoreError:
         return StoreError(
             f"{self.path} cannot be used: {what}",
-            hint="it says what is forgotten: mend it, or delete it to remember everything that notes still hold",
+            hint="it says what is forgotten: mend it, or delete it to have everything back that notes hold",
         )

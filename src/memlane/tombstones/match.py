@@ -1,8 +1,7 @@
 """Finding what is forgotten in a text without knowing it: a rolling sum finds places, a digest decides. Pure.
 
-The sum over each window of a text is a polynomial modulo 2^64 (Rabin and Karp, 1987), for all windows at once;
-of a tombstone 24 bits of it are kept, so that one place in sixteen million is looked at for nothing. A million
-characters take about 0.1 s for each length of phrase, 6 times less than a digest of every window.
+The sum over each window of a text is a polynomial modulo 2^64 (Rabin and Karp, 1987), for all windows at
+once; of a tombstone 24 bits of it are kept, so that one place in sixteen million is looked at for nothing.
 """
 
 from __future__ import annotations

@@ -39,6 +39,8 @@ class Tombstone(Value, frozen=True):
 
 def folded(text: str) -> str:
     """A text as it is compared: compatibility forms replaced, without case, each white space one blank."""
+    if text.isascii():
+        return " ".join(text.lower().split())
     once = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(unicodedata.normalize("NFKC", once).split())
 
