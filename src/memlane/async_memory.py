@@ -14,6 +14,7 @@ from .values import Excerpt, Pass, SearchResult, SessionContext, Status, SyncRep
 if TYPE_CHECKING:
     from .doctor import DoctorReport
     from .evaluate import Evaluation, Question
+    from .forget.plan import Forgetting, TombstoneInfo
     from .sessions.life import Life
     from .tools import Tool
     from .transcripts.listing import SessionInfo
@@ -69,6 +70,18 @@ class AsyncMemory:
     async def sync(self, **options: Any) -> SyncReport:  # noqa: ANN401
         """See `Memory.sync`."""
         return await self._in_thread(self._memory.sync, **options)
+
+    async def forget(self, **options: Any) -> Forgetting:  # noqa: ANN401
+        """See `Memory.forget`."""
+        return await self._in_thread(self._memory.forget, **options)
+
+    async def forgotten(self) -> list[TombstoneInfo]:
+        """See `Memory.forgotten`."""
+        return await self._in_thread(self._memory.forgotten)
+
+    async def unforget(self, tombstone: str) -> TombstoneInfo:
+        """See `Memory.unforget`."""
+        return await self._in_thread(self._memory.unforget, tombstone)
 
     async def sessions(self, *, session: str | None = None) -> list[SessionInfo]:
         """See `Memory.sessions`."""

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from .embed.base import Embedder
     from .embed.select import Choice
     from .evaluate import Evaluation, Question
+    from .forget.act import Ground
+    from .forget.plan import Forgetting, TombstoneInfo
     from .recollection import Recollection
     from .rerank.base import Reranker
     from .sessions.chat import ChatModel
@@ -296,6 +298,49 @@ class Memory:
         """A whole session as Markdown, in pieces, with secrets masked. Raises as `transcript`."""
         return self._recollection(session).exported(which, self.clock.now().tzinfo)
 
+    def forget(
+        self,
+        *,
+        phrase: str | None = None,
+        path: str | None = None,
+        session_named: str | None = None,
+        notes: bool = False,
+        transcripts: bool = False,
+        dry_run: bool = True,
+    ) -> Forgetting:
+        """Forget a phrase, a note or a session: nothing derived holds it then, and no pass brings it back.
+
+        A dry run, unless told otherwise, gives what would go. `notes` takes it out of the Markdown too,
+        `transcripts` out of what was said; there is no copy. Raises UsageError for what cannot be meant,
+        StoreError, WorkspaceError or SessionError when something cannot be written (docs/forgetting.md).
+        """
+        from .forget.act import forget
+        from .forget.plan import Request
+
+        request = Request(phrase, path, session_named, notes, transcripts)
+        try:
+            return self._freshness.in_turn(lambda: forget(self._ground, request, dry_run=dry_run))
+        finally:
+            self._freshness.note_write(None)
+
+    def forgotten(self) -> list[TombstoneInfo]:
+        """Everything that is forgotten, the last first; what it was nobody can tell. Raises StoreError."""
+        from .forget.act import forgotten
+
+        return forgotten(self._ground)
+
+    def unforget(self, tombstone: str) -> TombstoneInfo:
+        """Take back what has this id: the next pass reads again what notes and transcripts still hold.
+
+        Raises UsageError when there is none, StoreError when that cannot be written.
+        """
+        from .forget.act import take_back
+
+        try:
+            return self._freshness.in_turn(lambda: take_back(self._ground, tombstone))
+        finally:
+            self._freshness.note_write(None)
+
     def start(self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None) -> None:
         """Begin to keep the index fresh in the background, now rather than at the first search.
 
@@ -432,6 +477,12 @@ class Memory:
             observer=self._observer,
             clock=self.clock,
         )
+
+    @property
+    def _ground(self) -> Ground:
+        from .forget.act import Ground
+
+        return Ground(self.settings, self.workspace, lambda: self._backend, self.clock.now)
 
     def _choose_provider(self) -> Choice:
         from .embed.base import CheckedEmbedder

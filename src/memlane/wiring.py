@@ -37,6 +37,7 @@ def builtin_backend(
     `choose` picks the embedding provider when one is first needed, `choose_reranker` the reranking model.
     """
     from .backends.builtin import BuiltinBackend, IndexSettings, sources_of
+    from .forget.sweep import sweep
     from .search.settings import SearchSettings
 
     search = settings.memory_search
@@ -63,6 +64,7 @@ def builtin_backend(
         choose_reranker=choose_reranker,
         observer=observer,
         clock=clock,
+        sweep=lambda forgotten: sweep(settings, workspace, forgotten),
     )
 
 

@@ -37,7 +37,7 @@ class Backend(Protocol):
         ...
 
     def forget(self) -> Forgotten:
-        """Carry out every tombstone that is not done, down to the last byte. Passes do so too."""
+        """Take all that is forgotten out of what is derived, down to the last byte; passes do so when due."""
         ...
 
     def take_back(self, digest: str) -> None:

@@ -37,7 +37,7 @@ from ..tombstones.ledger import Ledger, ledger_path
 from ..transcripts.names import sessions_folder
 from ..values import Filters, Readiness, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace
-from .forgetting import Forgotten, Sweep, carry_out, take_back
+from .forgetting import Forgotten, Sweep, carry_out, is_due, take_back
 
 _Answer = TypeVar("_Answer")
 DOCTOR = "doctor"
@@ -188,7 +188,7 @@ class BuiltinBackend:
             self._make_room()
 
         def pass_over(store: SqliteStore) -> SyncReport:
-            if self._sources.tombstones().pending:
+            if is_due(store, self._sources):
                 self._carry_out(store)
             wanted = reason not in _HURRIED and verification_is_due(store, self._clock)
             if wanted or reason == DOCTOR:
@@ -201,7 +201,7 @@ class BuiltinBackend:
         return self._recovering(pass_over)
 
     def forget(self) -> Forgotten:
-        """Carry out every tombstone that is not done."""
+        """Take all that is forgotten out of what is derived, be it for the second time."""
         return self._recovering(self._carry_out)
 
     def take_back(self, digest: str) -> None:

@@ -1,7 +1,8 @@
 """Carrying out what is to be forgotten: out of the index, the embedding cache and what was set aside.
 
-Every step can be done again, and a tombstone counts as done after the last one only: whatever is killed on the
-way is gone on with by the next pass of any process.
+Every step can be done again. Which tombstones have been carried out is noted in the index itself, after the
+last step: whatever is killed on the way is gone on with by the next pass of any process, and an index that was
+elsewhere meanwhile catches up.
 """
 
 from __future__ import annotations
@@ -9,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-
-from msgspec.structs import replace
 
 from ..disk import writer_lock
 from ..embed.sqlite_cache import SqliteCache
@@ -29,6 +28,10 @@ Sweep = Callable[[Tombstones], Sequence[str]]
 """Takes away what else of Memlane's own holds something forgotten; gives the names of what went."""
 
 
+CARRIED_OUT = "forgotten"
+"""The note that identifies the tombstones which have been carried out."""
+
+
 class Forgotten(Value, frozen=True):
     """What went when tombstones were carried out."""
 
@@ -40,6 +43,12 @@ class Forgotten(Value, frozen=True):
     warning: str | None = None
 
 
+def is_due(store: SqliteStore, sources: Sources) -> bool:
+    """Whether the index has yet to carry out what is forgotten now."""
+    forgotten = sources.tombstones()
+    return bool(forgotten) and store.note(CARRIED_OUT) != forgotten.fingerprint
+
+
 def carry_out(
     store: SqliteStore,
     sources: Sources,
@@ -48,13 +57,11 @@ def carry_out(
     sweep: Sweep,
     run: Callable[[], SyncReport],
 ) -> Forgotten:
-    """Carry out every tombstone that is not done; nothing where there is none.
+    """Take all that is forgotten out of what is derived.
 
     `run` is a pass over the tree. Raises StoreError, and StoreBusy when another process writes for a minute.
     """
-    forgotten, ledger = sources.tombstones(), sources.ledger
-    if ledger is None or not forgotten.pending:
-        return Forgotten()
+    forgotten = sources.tombstones()
     if store.read_only:
         raise StoreError(
             f"nothing can be forgotten: the index {store.path} can only be read",
@@ -72,9 +79,7 @@ def carry_out(
         compact(store.database)
         store.settle()
     done = {stone.digest for stone in forgotten.stones}
-    ledger.change(
-        lambda _key, stones: [replace(one, done=one.done or one.digest in done) for one in stones]
-    )
+    ledger.change(lambda _key, stones: [replace(one, done=one.done or one.digest in done) for one in stones])
     return Forgotten(erased, cached, tuple(swept), report.warning)
 
 
@@ -85,6 +90,7 @@ def take_back(store: SqliteStore, sources: Sources, which: str) -> None:
         # In this order: files that are read once more for nothing do no harm.
         unread_all(store.database)
         sources.ledger.change(lambda _key, stones: [one for one in stones if one.digest != which])
+        store.put_note(CARRIED_OUT, sources.tombstones().fingerprint)
         store.settle()
 
 
@@ -107,7 +113,7 @@ def set_aside(*databases: Path) -> Iterator[Path]:
         with suppress(OSError):
             for path in sorted(database.parent.iterdir()):
                 rest = path.name.removeprefix(database.name)
-                if rest != path.name and (rest.startswith(".corrupt-") or rest.startswith(".new")):
+                if rest != path.name and rest.startswith((".corrupt-", ".new")):
                     yield path
 
 

@@ -37,9 +37,7 @@ class Erased(Value, frozen=True):
     """Generations that were being built."""
 
 
-def erase(
-    database: Database, forgotten: Tombstones, affected: AbstractSet[str]
-) -> Erased:
+def erase(database: Database, forgotten: Tombstones, affected: AbstractSet[str]) -> Erased:
     """Take out whatever is forgotten, in every generation and space, all or nothing.
 
     `affected` are the locations of files whose text holds something forgotten: they count as unread, so that
@@ -88,7 +86,7 @@ def texts(database: Database) -> list[bytes]:
 def compact(database: Database) -> None:
     """Leave no byte of deleted rows in the file or its log. The caller holds the writer's lock.
 
-    Raises StoreBusy when another process goes on reading the old state for half a minute.
+    Raises StoreBusy as `empty_log`.
     """
     with database.writing() as connection:
         for (generation,) in select(connection, "SELECT id FROM generations"):
@@ -98,6 +96,14 @@ def compact(database: Database) -> None:
     with database.alone() as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("VACUUM")
+    empty_log(database)
+
+
+def empty_log(database: Database) -> None:
+    """Bring the log into the file and cut it to nothing.
+
+    Raises StoreBusy when another process goes on reading the old state for half a minute.
+    """
     deadline = monotonic() + _PATIENCE
     while True:
         with database.alone() as connection:

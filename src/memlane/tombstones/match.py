@@ -42,9 +42,10 @@ class Tombstones:
         return bool(self.stones)
 
     @property
-    def pending(self) -> bool:
-        """Whether something derived may still hold what is forgotten."""
-        return any(not stone.done for stone in self.stones)
+    def fingerprint(self) -> str:
+        """Identifies all of it: what has carried out these has nothing left to do. Empty for nothing."""
+        digests = sorted(f"{stone.kind}{stone.digest}{stone.text}" for stone in self.stones)
+        return digest_of(self.key, "text", " ".join(digests)) if digests else ""
 
     def forgets_path(self, path: str) -> bool:
         """Whether a note, by its path as results show it, is forgotten: by path or by its name."""

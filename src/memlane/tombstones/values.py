@@ -33,8 +33,6 @@ class Tombstone(Value, frozen=True):
     """Of a phrase: the rolling sum by which places where it may stand are found (`match`)."""
     text: str = ""
     """Of a path: the digest of the whole note, so that it is known again under another name."""
-    done: bool = False
-    """Nothing derived holds it any more."""
 
 
 def folded(text: str) -> str:

@@ -18,6 +18,8 @@ from ..errors import SessionError
 from .folder import settle_folder, unreadable, unwritable, writing
 
 FORGOTTEN = "[forgotten]"
+_STRUCTURE = frozenset({"type", "id", "parentId", "role", "firstKeptEntryId", "toolCallId", "timestamp"})
+"""What a session is held together by, and says nothing."""
 _ATTEMPTS = 5
 _Holds = Callable[[str], bool]
 
@@ -55,13 +57,13 @@ def redact(path: Path, holds: _Holds) -> list[int]:
 
 
 def without(entry: Any, holds: _Holds) -> Any:  # noqa: ANN401 - any JSON
-    """A value of JSON with `[forgotten]` in the place of each string, or name, of which `holds` is true."""
+    """A value of JSON with `[forgotten]` in the place of each string of which `holds` is true."""
     if isinstance(entry, str):
         return FORGOTTEN if holds(entry) else entry
     if isinstance(entry, list):
         return [without(part, holds) for part in entry]
     if isinstance(entry, dict):
-        return {without(name, holds): without(part, holds) for name, part in entry.items()}
+        return {name: part if name in _STRUCTURE else without(part, holds) for name, part in entry.items()}
     return entry
 
 

@@ -107,7 +107,7 @@ class SessionStore:
         return self._changed(changed)
 
     def remove(self, stem: str) -> list[str]:
-        """Take out the sessions whose present transcript has this name; gives their keys. Raises as `update`."""
+        """Take out the sessions with this transcript, by its stem; gives their keys. Raises SessionError."""
         keys = [record.key for record in self.records() if record.stem == stem]
 
         def removed(sessions: dict[str, Any]) -> None:
