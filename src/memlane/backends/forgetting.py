@@ -1,8 +1,8 @@
 """Carrying out what is to be forgotten: out of the index, the embedding cache and what was set aside.
 
 Every step can be done again. Which tombstones have been carried out is noted in the index itself, after the
-last step: whatever is killed on the way is gone on with by the next pass of any process, and an index that was
-elsewhere meanwhile catches up.
+last step: whatever is killed on the way is gone on with by the next pass of any process, and an index that
+was elsewhere meanwhile catches up.
 """
 
 from __future__ import annotations
@@ -77,9 +77,8 @@ def carry_out(
             cached = cache.keep_only(texts(store.database))
         swept = [*_set_aside(store.path, cache_path), *sweep(forgotten)]
         compact(store.database)
+        store.put_note(CARRIED_OUT, forgotten.fingerprint)
         store.settle()
-    done = {stone.digest for stone in forgotten.stones}
-    ledger.change(lambda _key, stones: [replace(one, done=one.done or one.digest in done) for one in stones])
     return Forgotten(erased, cached, tuple(swept), report.warning)
 
 
