@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .rerank.base import Reranker
     from .sessions.chat import ChatModel
     from .sessions.life import Life
+    from .tombstones.match import Tombstones
     from .tools import Tool
     from .transcripts.gate import Access
     from .transcripts.listing import SessionInfo
@@ -204,6 +205,7 @@ class Memory:
         sessions. Raises PathRefused for anything that is not memory, UsageError for line numbers below 1,
         WorkspaceError or SessionError when the file cannot be read.
         """
+        from .forget.hide import hidden
         from .workspace import read_lines
 
         if "sessions" in self.settings.memory_search.sources and path.startswith("sessions/"):
@@ -211,7 +213,8 @@ class Memory:
             if said is not None:
                 return said
         curated = self._access(session).curated
-        return read_lines(self.workspace, path, start=start, lines=lines, curated=curated)
+        excerpt = read_lines(self.workspace, path, start=start, lines=lines, curated=curated)
+        return hidden(self._tombstones, self.workspace, excerpt)
 
     def remember(
         self, text: str, *, durable: bool = False, heading: str | None = None, session: str | None = None
@@ -242,6 +245,7 @@ class Memory:
         Also brings the index up to date for the session, when `sync.onSessionStart` is on; a failure of
         that is a warning.
         """
+        from .forget.hide import shown
         from .transcripts.keys import session_from_key
         from .workspace.context import FILE_LIMIT, TOTAL_LIMIT, session_context
 
@@ -254,6 +258,7 @@ class Memory:
             today=self.clock.today(),
             file_limit=min(FILE_LIMIT, most),
             total_limit=most,
+            shown=shown(self._tombstones),
         )
         if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
             self._freshness.greet_session()
@@ -479,6 +484,12 @@ class Memory:
         )
 
     @property
+    def _tombstones(self) -> Tombstones:
+        from .forget.hide import tombstones_of
+
+        return tombstones_of(self.settings.state_dir, self.agent)
+
+    @property
     def _ground(self) -> Ground:
         from .forget.act import Ground
 
@@ -509,7 +520,7 @@ class Memory:
     def _recollection(self, session: str | None) -> Recollection:
         from .recollection import Recollection
 
-        return Recollection(self.settings, self._access(session))
+        return Recollection(self.settings, self._access(session), self._tombstones)
 
     def _disabled(self) -> SearchResult:
         why = Why("disabled", f"Memory search disabled. {self.settings.disabled_reason}".strip())

@@ -147,11 +147,11 @@ def test_a_note_by_its_path(open_memory: Open, write: Write, notes: Path, state:
     assert [(one.path, one.deleted) for one in plan.files] == [("memory/2026-02-09.md", False)]
     receipt = memory.forget(path="memory/2026-02-09.md", dry_run=False)
     assert receipt.derived.files == 1
-    assert not memory.search("router").hits
+    assert "memory/2026-02-09.md" not in {hit.path for hit in memory.search("router")}
     assert_absent(bytes_of(state), "her cat", "2026-02-09.md")
     (notes / "memory" / "2026-02-09.md").rename(notes / "memory" / "renamed.md")
     memory.sync()
-    assert not memory.search("router").hits
+    assert "memory/renamed.md" not in {hit.path for hit in memory.search("router")}
     memory.forget(path="memory/", notes=True, dry_run=False)
     assert not list((notes / "memory").glob("note-*"))
     assert (notes / "MEMORY.md").exists()
@@ -290,9 +290,7 @@ memory.forget(phrase=sys.argv[2], dry_run=False)
 
 
 @pytest.mark.parametrize("point", ["erase", "cache", "compact"])
-def test_after_a_kill_the_next_pass_goes_on(
-    open_memory: Open, write: Write, state: Path, point: str
-) -> None:
+def test_after_a_kill_the_next_pass_goes_on(open_memory: Open, write: Write, state: Path, point: str) -> None:
     filled(write)
     memory = open_memory(embedder=HashEmbedder())
     memory.sync()
@@ -345,3 +343,23 @@ def test_while_other_processes_search(open_memory: Open, write: Write, state: Pa
             process.communicate(b"end\n", timeout=120)
     assert [process.returncode for process in searching] == [0, 0]
     assert_absent(bytes_of(state), PLANTED, "Quaxelbrunn")
+
+
+def test_an_agent_is_not_shown_it_either(open_memory: Open, write: Write, sessions: Path) -> None:
+    write("memory/2026-02-10.md", f"- 09:00 {PLANTED}\n- 10:00 fine\n")
+    write("MEMORY.md", f"# Memory\n\n- {PLANTED}\n- kept\n")
+    put(sessions, "abc.jsonl", transcript(("user", f"at {PLANTED}"), ("assistant", "noted")))
+    memory = open_memory(
+        experimental={"sessionMemory": True}, sources=["memory", "sessions"], embedder=HashEmbedder()
+    )
+    memory.forget(phrase=PLANTED, dry_run=False)
+    shown = memory.context().text
+    assert PLANTED not in shown and "fine" in shown and "kept" in shown
+    assert memory.get("MEMORY.md", start=2).text.split("\n")[:3] == ["", "", "- kept"]
+    assert memory.get("sessions/abc.jsonl").text == "User: [forgotten]\nAssistant: noted"
+    assert PLANTED not in "".join(memory.export_session("abc"))
+    memory.forget(path="MEMORY.md", dry_run=False)
+    assert "kept" not in memory.context().text
+    assert not memory.get("MEMORY.md").exists
+    memory.forget(path="sessions/abc.jsonl", dry_run=False)
+    assert not memory.get("sessions/abc.jsonl").exists

@@ -20,7 +20,7 @@ from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
-from ..errors import MemlaneError, StoreCorrupt, StoreError
+from ..errors import StoreCorrupt
 from ..events import Observer
 from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.identity import space_identity
@@ -37,6 +37,7 @@ from ..tombstones.ledger import Ledger, ledger_path
 from ..transcripts.names import sessions_folder
 from ..values import Filters, Readiness, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace
+from .damage import damage_behind, inode_of
 from .forgetting import Forgotten, Sweep, carry_out, is_due, take_back
 
 _Answer = TypeVar("_Answer")
@@ -325,7 +326,7 @@ class BuiltinBackend:
                     raise
                 self._replace_damaged(damage, store)
             except Exception as error:
-                found = None if attempt == _REPAIRS else _damage_behind(error, store)
+                found = None if attempt == _REPAIRS else damage_behind(error, store)
                 if found is None:
                     raise
                 self._replace_damaged(found, store)
@@ -344,7 +345,7 @@ class BuiltinBackend:
                 failing.close()
                 self._opened = None
             with writer_lock(damage.path, timeout=30.0):
-                if not damage.inode or _inode(damage.path) != damage.inode:
+                if not damage.inode or inode_of(damage.path) != damage.inode:
                     return
                 aside = move_aside(damage.path)
                 self._store()
@@ -383,25 +384,3 @@ class BuiltinBackend:
             vector_extension=self._settings.vector_extension,
             extension_path=self._settings.extension_path,
         )
-
-
-def _damage_behind(error: Exception, store: SqliteStore | None) -> StoreCorrupt | None:
-    """The damage that may have caused a failure which says nothing of it; None when the index is whole."""
-    explained = isinstance(error, MemlaneError) and type(error) is not StoreError
-    if explained or store is None or store.read_only:
-        return None
-    try:
-        store.verify()
-    except StoreCorrupt as damage:
-        return damage
-    except StoreError:
-        return None
-    return None
-
-
-def _inode(path: Path) -> int:
-    """Which file stands at a path; 0 for none."""
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return 0

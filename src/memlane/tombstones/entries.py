@@ -54,7 +54,8 @@ def _item_above(lines: Sequence[str], line: int, fenced: set[int]) -> int | None
             continue
         if _BULLET.match(text) and _indent(text) < indent:
             return above
-        if _indent(text) == 0:
+        lazy = above > 0 and bool(lines[above - 1].strip()) and not _ALONE.match(text)
+        if _indent(text) == 0 and not lazy:
             return None
     return None
 

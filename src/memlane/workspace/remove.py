@@ -1,7 +1,7 @@
 """Taking lines out of a note, or a whole note away, because its owner says so. Nothing else removes text."""
 
 # Names are joined for messages only; the disk is reached through descriptors.
-# ruff: noqa: PTH118, PTH119, PTH120, PTH206
+# ruff: noqa: PTH119, PTH120, PTH206
 
 from __future__ import annotations
 
