@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .rerank.base import Reranker
     from .sessions.chat import ChatModel
     from .sessions.life import Life
+    from .tombstones.match import Tombstones
     from .tools import Tool
     from .values import SessionContext, SyncReport
 
@@ -37,8 +38,12 @@ def builtin_backend(
     `choose` picks the embedding provider when one is first needed, `choose_reranker` the reranking model.
     """
     from .backends.builtin import BuiltinBackend, IndexSettings, sources_of
-    from .forget.sweep import sweep
     from .search.settings import SearchSettings
+
+    def sweep(forgotten: Tombstones) -> Sequence[str]:
+        from .forget.sweep import sweep
+
+        return sweep(settings, workspace, forgotten)
 
     search = settings.memory_search
     hybrid, rerank = search.query.hybrid, search.query.rerank
@@ -64,7 +69,7 @@ def builtin_backend(
         choose_reranker=choose_reranker,
         observer=observer,
         clock=clock,
-        sweep=lambda forgotten: sweep(settings, workspace, forgotten),
+        sweep=sweep,
     )
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ..search.settings import SearchRequest
+from ..tombstones.match import Tombstones
 from ..values import Filters, Readiness, SearchResult, Status, SyncReport
 
 if TYPE_CHECKING:
     from .forgetting import Forgotten
+
+
+Sweep = Callable[[Tombstones], Sequence[str]]
+"""Takes away what else of Memlane's own holds something forgotten; gives the names of what went."""
 
 
 class Backend(Protocol):

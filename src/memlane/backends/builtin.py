@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import field
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ from ..events import Observer
 from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.identity import space_identity
 from ..index.scrub import note_verification, verification_is_due
-from ..index.sources import SessionSource, Sources
+from ..index.sources import SessionSource, Sources, forgetting_is_due
 from ..index.sqlite import SqliteStore
 from ..index.store import Space
 from ..index.sync import LAST_PASS, Chunking, Synchronizer
@@ -37,8 +37,11 @@ from ..tombstones.ledger import Ledger, ledger_path
 from ..transcripts.names import sessions_folder
 from ..values import Filters, Readiness, SearchResult, Status, SyncReport, Value
 from ..workspace import Workspace
+from .base import Sweep
 from .damage import damage_behind, inode_of
-from .forgetting import Forgotten, Sweep, carry_out, is_due, take_back
+
+if TYPE_CHECKING:
+    from .forgetting import Forgotten
 
 _Answer = TypeVar("_Answer")
 DOCTOR = "doctor"
@@ -189,7 +192,7 @@ class BuiltinBackend:
             self._make_room()
 
         def pass_over(store: SqliteStore) -> SyncReport:
-            if is_due(store, self._sources):
+            if forgetting_is_due(store, self._sources):
                 self._carry_out(store)
             wanted = reason not in _HURRIED and verification_is_due(store, self._clock)
             if wanted or reason == DOCTOR:
@@ -207,9 +210,13 @@ class BuiltinBackend:
 
     def take_back(self, digest: str) -> None:
         """Take the tombstone with this digest back; the next pass reads what is still there."""
+        from .forgetting import take_back
+
         self._recovering(lambda store: take_back(store, self._sources, digest))
 
     def _carry_out(self, store: SqliteStore) -> Forgotten:
+        from .forgetting import carry_out
+
         return carry_out(
             store,
             self._sources,

@@ -7,7 +7,7 @@ was elsewhere meanwhile catches up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -15,21 +15,16 @@ from ..disk import writer_lock
 from ..embed.sqlite_cache import SqliteCache
 from ..errors import MemlaneError, StoreError
 from ..index.erase import Erased, compact, erase, texts, unread_all
-from ..index.sources import Sources
+from ..index.sources import CARRIED_OUT, Sources
 from ..index.sqlite import SqliteStore
 from ..tombstones.match import Tombstones
 from ..transcripts.read import turns
 from ..transcripts.sanitize import Sanitizer
 from ..values import FileEntry, SyncReport, Value
 from ..workspace import read_document
+from .base import Sweep
 
 _PATIENCE = 60.0
-Sweep = Callable[[Tombstones], Sequence[str]]
-"""Takes away what else of Memlane's own holds something forgotten; gives the names of what went."""
-
-
-CARRIED_OUT = "forgotten"
-"""The note that identifies the tombstones which have been carried out."""
 
 
 class Forgotten(Value, frozen=True):
@@ -41,12 +36,6 @@ class Forgotten(Value, frozen=True):
     swept: tuple[str, ...] = ()
     """Files that went as a whole."""
     warning: str | None = None
-
-
-def is_due(store: SqliteStore, sources: Sources) -> bool:
-    """Whether the index has yet to carry out what is forgotten now."""
-    forgotten = sources.tombstones()
-    return bool(forgotten) and store.note(CARRIED_OUT) != forgotten.fingerprint
 
 
 def carry_out(

@@ -16,7 +16,10 @@ from ..values import FileEntry, Source, TreeScan, Value
 from ..workspace import Workspace, scan_tree
 from .growth import Growth
 from .plan import SyncPlan
-from .store import IndexedFile
+from .store import IndexedFile, Store
+
+CARRIED_OUT = "forgotten"
+"""The note that identifies the tombstones which an index has carried out."""
 
 
 class SessionSource(Value, frozen=True):
@@ -77,6 +80,12 @@ class Sources(Value, frozen=True):
             failed=(*scan.failed, *said.failed),
             skipped_links=(*scan.skipped_links, *said.skipped_links),
         )
+
+
+def forgetting_is_due(store: Store, sources: Sources) -> bool:
+    """Whether an index has yet to carry out what is forgotten now."""
+    forgotten = sources.tombstones()
+    return bool(forgotten) and store.note(CARRIED_OUT) != forgotten.fingerprint
 
 
 def forgets_file(forgotten: Tombstones, source: Source, path: str) -> bool:

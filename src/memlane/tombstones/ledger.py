@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from uuid import uuid4
 
 import msgspec
 
@@ -88,13 +86,15 @@ class Ledger:
         return Tombstones(key, content.forgotten)
 
     def _write(self, content: _Content) -> None:
-        text = json.dumps(msgspec.to_builtins(content), indent=1)
+        from uuid import uuid4
+
+        data = msgspec.json.format(msgspec.json.encode(content), indent=1)
         temporary = self.path.with_name(f"{self.path.name}.{uuid4().hex[:8]}.tmp")
         create_private(temporary)
         try:
             descriptor = os.open(temporary, os.O_WRONLY | getattr(os, "O_BINARY", 0))
             try:
-                write_all(descriptor, text.encode())
+                write_all(descriptor, data)
             finally:
                 os.close(descriptor)
             temporary.replace(self.path)
