@@ -42,8 +42,11 @@ class Backend(Protocol):
         """
         ...
 
-    def forget(self) -> Forgotten:
-        """Take all that is forgotten out of what is derived, down to the last byte; passes do so when due."""
+    def forget(self, *, reading: bool = True) -> Forgotten:
+        """Take all that is forgotten out of what is derived, down to the last byte; passes do so when due.
+
+        Without `reading`, notes that held something forgotten are left to the next pass.
+        """
         ...
 
     def take_back(self, digest: str) -> None:

@@ -20,7 +20,7 @@ from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
-from ..errors import StoreCorrupt
+from ..errors import StoreBusy, StoreCorrupt
 from ..events import Observer
 from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.identity import space_identity
@@ -50,6 +50,8 @@ _HURRIED = frozenset({"search", "session start", "repair", "evaluation"})
 """Passes that somebody waits for: the whole file is checked in the others."""
 _PROBE_SECONDS = 10.0
 """How long a status waits for any of its parts."""
+_FORGET_SECONDS = 60.0
+"""How long forgetting waits for another process that writes."""
 _REPAIRS = 3
 """How often one call mends a damaged index before it gives up."""
 
@@ -193,7 +195,10 @@ class BuiltinBackend:
 
         def pass_over(store: SqliteStore) -> SyncReport:
             if forgetting_is_due(store, self._sources):
-                self._carry_out(store)
+                try:
+                    self._carry_out(store, patience=wait)
+                except StoreBusy as busy:
+                    return SyncReport(reason, complete=False, busy=True, warning=str(busy))
             wanted = reason not in _HURRIED and verification_is_due(store, self._clock)
             if wanted or reason == DOCTOR:
                 store.verify()
@@ -204,9 +209,9 @@ class BuiltinBackend:
 
         return self._recovering(pass_over)
 
-    def forget(self) -> Forgotten:
+    def forget(self, *, reading: bool = True) -> Forgotten:
         """Take all that is forgotten out of what is derived, be it for the second time."""
-        return self._recovering(self._carry_out)
+        return self._recovering(lambda store: self._carry_out(store, reading=reading))
 
     def take_back(self, digest: str) -> None:
         """Take the tombstone with this digest back; the next pass reads what is still there."""
@@ -214,7 +219,9 @@ class BuiltinBackend:
 
         self._recovering(lambda store: take_back(store, self._sources, digest))
 
-    def _carry_out(self, store: SqliteStore) -> Forgotten:
+    def _carry_out(
+        self, store: SqliteStore, *, patience: float = _FORGET_SECONDS, reading: bool = True
+    ) -> Forgotten:
         from .forgetting import carry_out
 
         return carry_out(
@@ -222,7 +229,8 @@ class BuiltinBackend:
             self._sources,
             cache_path=self._settings.cache_path,
             sweep=self._sweep,
-            run=lambda: self._synchronizer(store).run("forgetting", brief=True),
+            patience=patience,
+            run=lambda: self._synchronizer(store).run("forgetting", brief=True) if reading else None,
         )
 
     def readiness(self) -> Readiness:

@@ -44,11 +44,13 @@ def carry_out(
     *,
     cache_path: Path,
     sweep: Sweep,
-    run: Callable[[], SyncReport],
+    patience: float,
+    run: Callable[[], SyncReport | None],
 ) -> Forgotten:
     """Take all that is forgotten out of what is derived.
 
-    `run` is a pass over the tree. Raises StoreError, and StoreBusy when another process writes for a minute.
+    `run` is a pass over the tree. Raises StoreError, and StoreBusy when another process writes for longer
+    than `patience` seconds.
     """
     forgotten = sources.tombstones()
     if store.read_only:
@@ -57,18 +59,18 @@ def carry_out(
             hint="make it and its folder writable, then run memlane forget again",
         )
     affected = frozenset(entry.location for entry in affected_files(sources, forgotten))
-    with writer_lock(store.path, timeout=_PATIENCE):
+    with writer_lock(store.path, timeout=patience):
         erased = erase(store.database, forgotten, affected)
         store.settle()
     report = run()
-    with writer_lock(store.path, timeout=_PATIENCE):
+    with writer_lock(store.path, timeout=max(patience, _PATIENCE)):
         with closing(SqliteCache(cache_path, max_entries=0)) as cache:
             cached = cache.keep_only(texts(store.database))
         swept = [*_set_aside(store.path, cache_path), *sweep(forgotten)]
         compact(store.database)
         store.put_note(CARRIED_OUT, forgotten.fingerprint)
         store.settle()
-    return Forgotten(erased, cached, tuple(swept), report.warning)
+    return Forgotten(erased, cached, tuple(swept), report.warning if report else None)
 
 
 def take_back(store: SqliteStore, sources: Sources, which: str) -> None:

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from ..backends.base import Backend
 from ..backends.builtin import sources_of
+from ..backends.forgetting import Forgotten
 from ..config import AgentSettings
 from ..errors import UsageError
 from ..index.sources import Sources
-from ..tombstones.ledger import Ledger
+from ..tombstones.ledger import Ledger, new_key
 from ..tombstones.match import Tombstones
 from ..tombstones.values import Tombstone
 from ..transcripts.names import RESULT_FOLDER, sessions_folder, transcript_name
@@ -32,10 +33,7 @@ from .plan import (
     tombstone_for,
     with_stone,
 )
-from .sweep import standing_in
-
-_GUESS_KEY = bytes(32)
-"""For a dry run where there is no ledger yet: nothing made with it is kept."""
+from .sweep import is_indexed, standing_in, sweep
 
 
 class Ground(Value, frozen=True):
@@ -67,9 +65,8 @@ def forget(ground: Ground, request: Request, *, dry_run: bool) -> Forgetting:
     """
     request = _meant(ground, request)
     make = _maker(ground, request)
-    present = ground.ledger.read()
-    stone = make(present.key or _GUESS_KEY)
-    found = look(ground.settings, ground.sources, Tombstones(present.key or _GUESS_KEY, [stone]), request)
+    key = ground.ledger.read().key or new_key()
+    found = look(ground.settings, ground.sources, Tombstones(key, [make(key)]), request)
     planned = Forgetting(
         ground.settings.agent_id,
         request.kind,
@@ -83,12 +80,12 @@ def forget(ground: Ground, request: Request, *, dry_run: bool) -> Forgetting:
     stones = ground.ledger.change(lambda key, stones: with_stone(stones, make(key)))
     mine = stones[-1]
     sessions = _change_files(ground, found, Tombstones(ground.ledger.read().key, [mine]), request)
-    went = ground.backend().forget()
+    went = _derived(ground)
     remaining = standing_in(ground.settings, ground.workspace, request.phrase) if request.phrase else ()
-    if remaining:
+    if remaining and ground.settings.enabled:
         # A byte that survived in a way nobody thought of: an index made anew has never held it.
         ground.backend().sync("forgetting", force=True)
-        ground.backend().forget()
+        _derived(ground)
         remaining = standing_in(ground.settings, ground.workspace, request.phrase or "")
     erased = went.erased
     return replace(
@@ -119,6 +116,14 @@ def take_back(ground: Ground, which: str) -> TombstoneInfo:
     stone = found_by(ground.ledger.read().stones, which)
     ground.backend().take_back(stone.digest)
     return TombstoneInfo(stone.id, stone.kind, stone.made_at, stone.length)
+
+
+def _derived(ground: Ground) -> Forgotten:
+    """Take it out of what is derived. No index is begun for that, and a memory that is off reads nothing."""
+    if not is_indexed(ground.settings):
+        gone = sweep(ground.settings, ground.workspace, ground.ledger.read())
+        return Forgotten(swept=tuple(gone))
+    return ground.backend().forget(reading=ground.settings.enabled)
 
 
 def _meant(ground: Ground, request: Request) -> Request:

@@ -54,6 +54,13 @@ def own_files(settings: AgentSettings, workspace: Workspace) -> list[Path]:
     return sorted({path for path in found if path.is_file()})
 
 
+def is_indexed(settings: AgentSettings) -> bool:
+    """Whether an index or an embedding cache has ever been made, or was set aside."""
+    index = IndexSettings.of(settings)
+    databases = (index.store_path, index.cache_path, _beside(index.store_path))
+    return any(path.exists() for path in databases) or any(True for _ in set_aside(*databases))
+
+
 def _beside(store: Path) -> Path:
     """Where the index is kept when another program's file stands at its path."""
     return store.with_name(f"{store.stem}.memlane.sqlite")

@@ -33,6 +33,11 @@ def ledger_path(state_dir: Path, agent: str) -> Path:
     return state_dir / "memory" / f"{agent}.forgotten.json"
 
 
+def new_key() -> bytes:
+    """A key for the digests of a new list of tombstones."""
+    return os.urandom(_KEY_BYTES)
+
+
 class Ledger:
     """The tombstones of one agent. Read anew whenever the file has changed; thread-safe."""
 
@@ -67,7 +72,7 @@ class Ledger:
         """
         with writer_lock(self.path, timeout=_PATIENCE):
             present = self.read()
-            key = present.key or os.urandom(_KEY_BYTES)
+            key = present.key or new_key()
             stones = tuple(compose(key, present.stones))
             if stones != present.stones:
                 self._write(_Content(_VERSION, key.hex(), stones))
