@@ -25,6 +25,7 @@ from .values import (
 if TYPE_CHECKING:
     from .doctor import DoctorReport
     from .evaluate import Evaluation, Question
+    from .forget.plan import Forgetting, TombstoneInfo
     from .sessions.life import Life
     from .tools import Tool
     from .transcripts.listing import SessionInfo
@@ -88,6 +89,18 @@ class AsyncMemory:
     async def recall(self, message: str, **options: Any) -> Recalled:  # noqa: ANN401
         """See `Memory.recall`."""
         return await self._in_thread(self._memory.recall, message, **options)
+
+    async def forget(self, **options: Any) -> Forgetting:  # noqa: ANN401
+        """See `Memory.forget`."""
+        return await self._in_thread(self._memory.forget, **options)
+
+    async def forgotten(self) -> list[TombstoneInfo]:
+        """See `Memory.forgotten`."""
+        return await self._in_thread(self._memory.forgotten)
+
+    async def unforget(self, tombstone: str) -> TombstoneInfo:
+        """See `Memory.unforget`."""
+        return await self._in_thread(self._memory.unforget, tombstone)
 
     async def sessions(self, *, session: str | None = None) -> list[SessionInfo]:
         """See `Memory.sessions`."""

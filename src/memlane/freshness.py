@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .config import AgentSettings
 from .errors import StoreError
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .backends.base import Backend
     from .background import Background
 
+_Answer = TypeVar("_Answer")
 _FRESH_SECONDS = 2.0
 """A search looks at the tree again when the last look is older than this."""
 _MOST_SAID = 300_000
@@ -63,9 +64,13 @@ class Freshness:
                 reason, force=force, wait=wait, brief=brief, stem=stem, most_said=most_said
             )
 
-        report = run() if self._behind is None else self._behind.in_turn(run)
+        report = self.in_turn(run)
         self._looked = before if report.complete else float("-inf")
         return report
+
+    def in_turn(self, work: Callable[[], _Answer]) -> _Answer:
+        """Do some work in turn with the passes of the background."""
+        return work() if self._behind is None else self._behind.in_turn(work)
 
     def start(self, listener: Callable[[Pass], None] | None, *, watch: bool | None) -> None:
         """Begin to work in the background, or tell what works there already of a listener."""

@@ -39,10 +39,13 @@ if TYPE_CHECKING:
     from .embed.base import Embedder
     from .embed.select import Choice
     from .evaluate import Evaluation, Question
+    from .forget.act import Ground
+    from .forget.plan import Forgetting, TombstoneInfo
     from .recollection import Recollection
     from .rerank.base import Reranker
     from .sessions.chat import ChatModel
     from .sessions.life import Life
+    from .tombstones.match import Tombstones
     from .tools import Tool
     from .transcripts.gate import Access
     from .transcripts.listing import SessionInfo
@@ -200,6 +203,7 @@ class Memory:
         sessions. Raises PathRefused for anything that is not memory, UsageError for line numbers below 1,
         WorkspaceError or SessionError when the file cannot be read.
         """
+        from .forget.hide import hidden
         from .workspace import read_lines
 
         if "sessions" in self.settings.memory_search.sources and path.startswith("sessions/"):
@@ -207,7 +211,8 @@ class Memory:
             if said is not None:
                 return said
         curated = self._access(session).curated
-        return read_lines(self.workspace, path, start=start, lines=lines, curated=curated)
+        excerpt = read_lines(self.workspace, path, start=start, lines=lines, curated=curated)
+        return hidden(self._tombstones, self.workspace, excerpt)
 
     def remember(
         self, text: str, *, durable: bool = False, heading: str | None = None, session: str | None = None
@@ -238,6 +243,7 @@ class Memory:
         Also brings the index up to date for the session, when `sync.onSessionStart` is on; a failure of
         that is a warning.
         """
+        from .forget.hide import shown
         from .transcripts.keys import session_from_key
         from .workspace.context import FILE_LIMIT, TOTAL_LIMIT, session_context
 
@@ -250,6 +256,7 @@ class Memory:
             today=self.clock.today(),
             file_limit=min(FILE_LIMIT, most),
             total_limit=most,
+            shown=shown(self._tombstones),
         )
         if self.settings.enabled and self.settings.memory_search.sync.on_session_start:
             self._freshness.greet_session()
@@ -297,6 +304,49 @@ class Memory:
     def plan(self, *, force: bool = False) -> IndexPlan:
         """What `sync` would do now, with an estimate of its cost. Writes nothing, sends nothing."""
         return self._backend.plan(force=force)
+
+    def forget(
+        self,
+        *,
+        phrase: str | None = None,
+        path: str | None = None,
+        session_named: str | None = None,
+        notes: bool = False,
+        transcripts: bool = False,
+        dry_run: bool = True,
+    ) -> Forgetting:
+        """Forget a phrase, a note or a session: nothing derived holds it then, and no pass brings it back.
+
+        A dry run, unless told otherwise, gives what would go. `notes` takes it out of the Markdown too,
+        `transcripts` out of what was said; there is no copy. Raises UsageError for what cannot be meant,
+        StoreError, WorkspaceError or SessionError when something cannot be written (docs/forgetting.md).
+        """
+        from .forget.act import forget
+        from .forget.plan import Request
+
+        request = Request(phrase, path, session_named, notes, transcripts)
+        try:
+            return self._freshness.in_turn(lambda: forget(self._ground, request, dry_run=dry_run))
+        finally:
+            self._freshness.note_write(None)
+
+    def forgotten(self) -> list[TombstoneInfo]:
+        """Everything that is forgotten, the last first; what it was nobody can tell. Raises StoreError."""
+        from .forget.act import forgotten
+
+        return forgotten(self._ground)
+
+    def unforget(self, tombstone: str) -> TombstoneInfo:
+        """Take back what has this id: the next pass reads again what notes and transcripts still hold.
+
+        Raises UsageError when there is none, StoreError when that cannot be written.
+        """
+        from .forget.act import take_back
+
+        try:
+            return self._freshness.in_turn(lambda: take_back(self._ground, tombstone))
+        finally:
+            self._freshness.note_write(None)
 
     def start(self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None) -> None:
         """Begin to keep the index fresh in the background, now rather than at the first search.
@@ -448,6 +498,18 @@ class Memory:
             clock=self.clock,
         )
 
+    @property
+    def _tombstones(self) -> Tombstones:
+        from .forget.hide import tombstones_of
+
+        return tombstones_of(self.settings.state_dir, self.agent)
+
+    @property
+    def _ground(self) -> Ground:
+        from .forget.act import Ground
+
+        return Ground(self.settings, self.workspace, lambda: self._backend, self.clock.now)
+
     def _choose_provider(self) -> Choice:
         from .embed.base import CheckedEmbedder
         from .embed.select import Choice, choose_provider
@@ -473,4 +535,4 @@ class Memory:
     def _recollection(self, session: str | None) -> Recollection:
         from .recollection import Recollection
 
-        return Recollection(self.settings, self._access(session))
+        return Recollection(self.settings, self._access(session), self._tombstones)

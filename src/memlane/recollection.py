@@ -8,11 +8,13 @@ from itertools import chain
 
 from .config import AgentSettings, configured_secrets
 from .errors import PathRefused, UsageError
+from .tombstones.match import Tombstones
 from .transcripts.gate import Access
 from .transcripts.keys import session_from_key
 from .transcripts.listing import SessionInfo, find_session, list_sessions
 from .transcripts.names import TranscriptName, sessions_folder
 from .transcripts.read import named_in, read_turns, turns
+from .transcripts.redact import FORGOTTEN
 from .transcripts.sanitize import Sanitizer
 from .transcripts.store import SessionStore
 from .transcripts.turns import Turn
@@ -22,11 +24,15 @@ from .values import Excerpt
 class Recollection:
     """The transcripts of an agent, for one session that asks."""
 
-    def __init__(self, settings: AgentSettings, access: Access) -> None:
-        """`access` is what that session may have; without transcripts, every call raises PathRefused."""
+    def __init__(self, settings: AgentSettings, access: Access, forgotten: Tombstones) -> None:
+        """`access` is what that session may have; without transcripts, every call raises PathRefused.
+
+        Messages that hold something `forgotten` are shown as `[forgotten]`.
+        """
         self._agent = settings.agent_id
         self._folder = sessions_folder(settings.state_dir, settings.agent_id)
-        self._sanitize = Sanitizer(configured_secrets(settings))
+        self._forgotten = forgotten
+        self._mask = Sanitizer(configured_secrets(settings))
         self._access = access
 
     def lines(self, path: str, *, start: int, lines: int | None) -> Excerpt | None:
@@ -35,6 +41,8 @@ class Recollection:
         if named is None:
             return None
         self._check(path)
+        if self._forgotten.forgets_session(named.stem):
+            return Excerpt(named.path, "", start, 0, exists=False)
         return read_turns(self._folder, named, start=start, lines=lines, sanitize=self._sanitize)
 
     def sessions(self) -> list[SessionInfo]:
@@ -68,6 +76,9 @@ class Recollection:
         store = SessionStore(self._folder, agent=self._agent)
         record = store.record(key) or store.record(f"agent:{self._agent}:{key}")
         return record.stem if record else None
+
+    def _sanitize(self, text: str) -> str:
+        return FORGOTTEN if self._forgotten.holds(text) else self._mask(text)
 
     def _named(self, which: str) -> tuple[SessionInfo, TranscriptName]:
         info = find_session(self.sessions(), which)

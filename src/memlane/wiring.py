@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .rerank.base import Reranker
     from .sessions.chat import ChatModel
     from .sessions.life import Life
+    from .tombstones.match import Tombstones
     from .tools import Tool
     from .values import Recalled, SessionContext, SyncReport
 
@@ -54,6 +55,11 @@ def builtin_backend(
     from .backends.sources import sources_of
     from .search.settings import SearchSettings
 
+    def sweep(forgotten: Tombstones) -> Sequence[str]:
+        from .forget.sweep import sweep
+
+        return sweep(settings, workspace, forgotten)
+
     search = settings.memory_search
     hybrid, rerank = search.query.hybrid, search.query.rerank
     return BuiltinBackend(
@@ -78,6 +84,7 @@ def builtin_backend(
         choose_reranker=choose_reranker,
         observer=observer,
         clock=clock,
+        sweep=sweep,
     )
 
 

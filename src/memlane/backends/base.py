@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from ..search.settings import SearchRequest
+from ..tombstones.match import Tombstones
 from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport
+
+if TYPE_CHECKING:
+    from .forgetting import Forgotten
+
+
+Sweep = Callable[[Tombstones], Sequence[str]]
+"""Takes away what else of Memlane's own holds something forgotten; gives the names of what went."""
 
 
 class Backend(Protocol):
@@ -35,6 +44,17 @@ class Backend(Protocol):
 
     def plan(self, *, force: bool = False) -> IndexPlan:
         """What `sync` would do now. Writes nothing and asks no provider."""
+        ...
+
+    def forget(self, *, reading: bool = True) -> Forgotten:
+        """Take all that is forgotten out of what is derived, down to the last byte; passes do so when due.
+
+        Without `reading`, notes that held something forgotten are left to the next pass.
+        """
+        ...
+
+    def take_back(self, digest: str) -> None:
+        """Take the tombstone with this digest back; the next pass reads what is still there."""
         ...
 
     def readiness(self) -> Readiness:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import field
 from msgspec.structs import replace
@@ -21,12 +21,12 @@ from ..embed.base import CheckedEmbedder
 from ..embed.batch.settings import BatchSettings
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
-from ..errors import StoreCorrupt
+from ..errors import StoreBusy, StoreCorrupt
 from ..events import Observer
 from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.identity import space_identity
 from ..index.scrub import note_verification, verification_is_due
-from ..index.sources import Sources
+from ..index.sources import Sources, forgetting_is_due
 from ..index.sqlite import SqliteStore
 from ..index.store import Space
 from ..index.sync import LAST_PASS, Chunking, Synchronizer
@@ -35,8 +35,12 @@ from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
 from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport, Value
+from .base import Sweep
 from .batches import Batches
 from .damage import damage_behind, inode_at
+
+if TYPE_CHECKING:
+    from .forgetting import Forgotten
 
 _Answer = TypeVar("_Answer")
 DOCTOR = "doctor"
@@ -45,6 +49,8 @@ _HURRIED = frozenset({"search", "session start", "repair", "evaluation"})
 """Passes that somebody waits for: the whole file is checked in the others."""
 _PROBE_SECONDS = 10.0
 """How long a status waits for any of its parts."""
+_FORGET_SECONDS = 60.0
+"""How long forgetting waits for another process that writes."""
 _REPAIRS = 3
 """How often one call mends a damaged index before it gives up."""
 
@@ -103,11 +109,14 @@ class BuiltinBackend:
         choose_reranker: Callable[[], Reranker] | None = None,
         observer: Observer,
         clock: Clock,
+        sweep: Sweep = lambda _forgotten: (),
     ) -> None:
         """`choose` picks the embedding provider; it is called once, when one is first needed.
 
-        So is `choose_reranker`, where there is a reranking model; it may raise RerankError.
+        So is `choose_reranker`, where there is a reranking model; it may raise RerankError. `sweep` takes
+        away what else than the index holds something forgotten.
         """
+        self._sweep = sweep
         self._sources = sources
         self._settings = settings
         self._search_settings = search_settings
@@ -181,6 +190,11 @@ class BuiltinBackend:
             self._make_room()
 
         def pass_over(store: SqliteStore) -> SyncReport:
+            if forgetting_is_due(store, self._sources):
+                try:
+                    self._carry_out(store, patience=wait)
+                except StoreBusy as busy:
+                    return SyncReport(reason, complete=False, busy=True, warning=str(busy))
             wanted = reason not in _HURRIED and verification_is_due(store, self._clock)
             if wanted or reason == DOCTOR:
                 store.verify()
@@ -207,6 +221,30 @@ class BuiltinBackend:
             price=self._settings.price_per_million_tokens,
         ).run(self._sources, force=force)
         return plan if pause is None or force else replace(plan, retry_at=pause.retry_at)
+
+    def forget(self, *, reading: bool = True) -> Forgotten:
+        """Take all that is forgotten out of what is derived, be it for the second time."""
+        return self._recovering(lambda store: self._carry_out(store, reading=reading))
+
+    def take_back(self, digest: str) -> None:
+        """Take the tombstone with this digest back; the next pass reads what is still there."""
+        from .forgetting import take_back
+
+        self._recovering(lambda store: take_back(store, self._sources, digest))
+
+    def _carry_out(
+        self, store: SqliteStore, *, patience: float = _FORGET_SECONDS, reading: bool = True
+    ) -> Forgotten:
+        from .forgetting import carry_out
+
+        return carry_out(
+            store,
+            self._sources,
+            cache_path=self._settings.cache_path,
+            sweep=self._sweep,
+            patience=patience,
+            run=lambda: self._synchronizer(store).run("forgetting", brief=True) if reading else None,
+        )
 
     def readiness(self) -> Readiness:
         """How much of the notes the index can answer from."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..config import AgentSettings, configured_secrets
 from ..index.sources import SessionSource, Sources
+from ..tombstones.ledger import Ledger, ledger_path
 from ..transcripts.names import sessions_folder
 from ..workspace import Workspace
 
@@ -20,4 +21,5 @@ def sources_of(settings: AgentSettings, workspace: Workspace) -> Sources:
             sync.delta_messages,
             lambda: configured_secrets(settings),
         )
-    return Sources(workspace, "memory" in search.sources, sessions)
+    ledger = Ledger(ledger_path(settings.state_dir, settings.agent_id))
+    return Sources(workspace, "memory" in search.sources, sessions, ledger)

@@ -125,6 +125,37 @@ class SqliteCache:
 
         self._transaction("write", forget)
 
+    def keep_only(self, digests: Sequence[bytes]) -> int:
+        """Forget all texts but these, down to the bytes in the file and its log. Gives how many entries went.
+
+        Of a text that is no longer indexed nobody can tell whether it held what is to be forgotten.
+        """
+        if not self._exists():
+            return 0
+
+        def forget(connection: apsw.Connection) -> int:
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("CREATE TEMP TABLE staying (digest BLOB PRIMARY KEY)")
+            connection.executemany("INSERT OR IGNORE INTO staying VALUES (?)", [(one,) for one in digests])
+            gone = connection.execute(
+                "DELETE FROM embeddings WHERE digest NOT IN (SELECT digest FROM staying) RETURNING id"
+            ).fetchall()
+            connection.executemany("DELETE FROM uses WHERE id = ?", gone)
+            connection.execute("DROP TABLE staying")
+            return len(gone)
+
+        def compact(connection: apsw.Connection) -> None:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+        with self._turn:
+            gone = self._transaction("write", forget)
+            try:
+                compact(self._open())
+            except apsw.Error as error:
+                raise self._failed("compact", error) from error
+        return gone
+
     def forget_others(self, identity: Mapping[str, str | int], dimensions: int) -> None:
         """Forget the vectors of this space that have another length."""
         if not self._exists():

@@ -148,6 +148,16 @@ class Database:
                 raise
 
     @contextmanager
+    def alone(self) -> Iterator[apsw.Connection]:
+        """A connection of its own outside any transaction, for what SQLite does in none."""
+        with self.translated():
+            connection = self._connect()
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    @contextmanager
     def translated(self) -> Iterator[None]:
         """Turn SQLite's exceptions into ours."""
         try:

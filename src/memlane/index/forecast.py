@@ -55,18 +55,19 @@ class Forecast:
 
     def run(self, sources: Sources, *, force: bool) -> IndexPlan:
         """Read what changed, in memory, and count what lacks a vector. Raises StoreError."""
-        scan = sources.scan()
+        scan, forgotten = sources.scan(), sources.tombstones()
         growth = sources.sessions.growth(None) if sources.sessions else ANY_GROWTH
         current = self._store.current_generation() if self._store else None
         kept = current if current and current.layout == self._chunking.layout and not force else None
         indexed = self._store.indexed_files(current) if self._store and current else {}
         plan = plan_sync(scan, indexed, force=kept is None, is_readable=is_readable, has_grown=growth)
-        reader = NoteReader(self._chunking, indexed if kept else {})
+        reader = NoteReader(self._chunking, indexed if kept else {}, forgotten)
         said = TranscriptReader(
             self._chunking,
             secrets=sources.sessions.secrets if sources.sessions else tuple,
             zone=None,
             observer=SilentObserver(),
+            forgotten=forgotten,
         )
         # A doubted removal is not done yet; these files keep what they have.
         gone = {(one.source, one.path) for one in plan.remove} if not plan.doubt else set()

@@ -13,6 +13,7 @@ from ..embed.bundled import packaged_model
 from ..embed.likeness import pack_pieces
 from ..errors import ProviderUnavailable
 from ..markdown import chunk_document
+from ..tombstones.match import NOTHING, Tombstones
 from ..values import FileEntry, FileFailure, Modality, Source, embedding_text
 from ..workspace import UnreadableNote, inspect_media, media_text, read_document
 from .analyze import analyze
@@ -32,9 +33,16 @@ _Change = ReplaceFile | RefreshFile | FailFile
 class NoteReader:
     """Reads files and counts what came of it. One bad file is recorded and never stops the others."""
 
-    def __init__(self, chunking: Chunking, indexed: Mapping[tuple[Source, str], IndexedFile]) -> None:
+    def __init__(
+        self,
+        chunking: Chunking,
+        indexed: Mapping[tuple[Source, str], IndexedFile],
+        forgotten: Tombstones = NOTHING,
+    ) -> None:
+        """What is `forgotten` of a note is read as empty lines."""
         self._chunking = chunking
         self._known = indexed
+        self._forgotten = forgotten
         self.files_read = 0
         self.indexed = 0
         self.refreshed = 0
@@ -98,7 +106,7 @@ class NoteReader:
             media = inspect_media(entry.location, entry.media)
             return media.digest, (_media_chunk(entry.media, entry.path, name, media.digest),)
         document = read_document(entry.location)
-        return document.digest, _chunks(document.text, self._chunking, name)
+        return document.digest, _chunks(self._forgotten.without(document.text), self._chunking, name)
 
     def _counted(self, change: _Change) -> _Change:
         match change:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from ..tombstones.ledger import Ledger
+from ..tombstones.match import NOTHING, Tombstones
 from ..transcripts.marks import messages_between
 from ..transcripts.names import transcript_name
 from ..transcripts.tree import scan_transcripts
@@ -14,7 +16,10 @@ from ..values import FileEntry, Source, TreeScan, Value
 from ..workspace import Workspace, scan_tree
 from .growth import Growth
 from .plan import SyncPlan
-from .store import IndexedFile
+from .store import IndexedFile, Store
+
+CARRIED_OUT = "forgotten"
+"""The note that identifies the tombstones which an index has carried out."""
 
 
 class SessionSource(Value, frozen=True):
@@ -48,9 +53,23 @@ class Sources(Value, frozen=True):
     workspace: Workspace
     notes: bool = True
     sessions: SessionSource | None = None
+    ledger: Ledger | None = None
+    """What is forgotten, and is left out."""
+
+    def tombstones(self) -> Tombstones:
+        """What is forgotten now. Raises StoreError when that cannot be told."""
+        return self.ledger.read() if self.ledger else NOTHING
 
     def scan(self) -> TreeScan:
         """Every file that counts. Raises WorkspaceError when the workspace is missing."""
+        scan, forgotten = self.scan_all(), self.tombstones()
+        if not forgotten:
+            return scan
+        kept = (entry for entry in scan.files if not forgets_file(forgotten, entry.source, entry.path))
+        return replace(scan, files=tuple(kept))
+
+    def scan_all(self) -> TreeScan:
+        """Every file that would count if nothing were forgotten. Raises as `scan`."""
         scan = scan_tree(self.workspace) if self.notes else TreeScan(())
         if self.sessions is None:
             return scan
@@ -61,6 +80,20 @@ class Sources(Value, frozen=True):
             failed=(*scan.failed, *said.failed),
             skipped_links=(*scan.skipped_links, *said.skipped_links),
         )
+
+
+def forgetting_is_due(store: Store, sources: Sources) -> bool:
+    """Whether an index has yet to carry out what is forgotten now."""
+    forgotten = sources.tombstones()
+    return bool(forgotten) and store.note(CARRIED_OUT) != forgotten.fingerprint
+
+
+def forgets_file(forgotten: Tombstones, source: Source, path: str) -> bool:
+    """Whether a note or a transcript is forgotten as a whole, by its path as results show it."""
+    if source != "sessions":
+        return forgotten.forgets_path(path)
+    named = transcript_name(path.rpartition("/")[2])
+    return forgotten.forgets_session(named.stem if named else path) or forgotten.forgets_path(path)
 
 
 def within_bytes(

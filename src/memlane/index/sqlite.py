@@ -348,6 +348,11 @@ class SqliteStore:
         with self._database.reading() as connection, time_limit(connection, seconds):
             return list(defects(connection, thorough=True))
 
+    @property
+    def database(self) -> Database:
+        """The file itself, for what is done to it as a whole."""
+        return self._database
+
     def settle(self) -> None:
         """A pass is over: what was written is whole."""
         self._database.settle()

@@ -194,6 +194,7 @@ class Synchronizer:
             changeover=self._changeover,
             sessions=self._sources.sessions,
             zone=self._clock.now().tzinfo,
+            forgotten=self._sources.tombstones(),
         )
         try:
             report = update.run(scan, reason, effort)

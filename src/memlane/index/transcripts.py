@@ -9,6 +9,7 @@ from typing import BinaryIO
 from msgspec.structs import replace
 
 from ..events import Observer
+from ..tombstones.match import NOTHING, Tombstones
 from ..transcripts.chunks import TurnChunk, TurnChunker
 from ..transcripts.lines import Entries, Entry
 from ..transcripts.marks import fingerprint, is_of_this_version
@@ -49,8 +50,13 @@ class TranscriptReader:
         secrets: Callable[[], Sequence[str]],
         zone: tzinfo | None,
         observer: Observer,
+        forgotten: Tombstones = NOTHING,
     ) -> None:
-        """`secrets` gives what is masked besides shapes; `zone` says on which day something was said."""
+        """`secrets` gives what is masked besides shapes; `zone` says on which day something was said.
+
+        Messages that hold what is `forgotten` are left out.
+        """
+        self._forgotten = forgotten
         self._chunking = chunking
         self._secrets = secrets
         self._sanitize: Sanitizer | None = None
@@ -81,7 +87,7 @@ class TranscriptReader:
         last: Entry | None = None
         for last in reading.entries:
             turn = turn_of(last, sanitize)
-            if turn is None:
+            if turn is None or self._forgotten.holds(turn.text):
                 continue
             batch += chunker.add(turn)
             if len(batch) >= _CHUNKS_A_BATCH:

@@ -13,6 +13,7 @@ from datetime import tzinfo
 from ..embed.cache import EmbeddingCache
 from ..errors import StoreError
 from ..events import Observer
+from ..tombstones.match import NOTHING, Tombstones
 from ..values import Source, SyncReport, TreeScan
 from ..workspace import is_readable
 from .changeover import Changeover, Filled
@@ -54,6 +55,7 @@ class IndexUpdate:
         changeover: Changeover | None,
         sessions: SessionSource | None = None,
         zone: tzinfo | None = None,
+        forgotten: Tombstones = NOTHING,
     ) -> None:
         """`changeover` makes the vectors; None leaves them alone.
 
@@ -66,6 +68,7 @@ class IndexUpdate:
         self._changeover = changeover
         self._sessions = sessions
         self._zone = zone
+        self._forgotten = forgotten
         self._warnings: list[str] = []
 
     def run(self, scan: TreeScan, reason: str, effort: Effort) -> SyncReport:
@@ -139,12 +142,13 @@ class IndexUpdate:
         self, generation: Generation, plan: SyncPlan, indexed: Mapping[tuple[Source, str], IndexedFile]
     ) -> tuple[NoteReader, TranscriptReader]:
         """Read, chunk and store what is new or changed, a few hundred chunks a transaction."""
-        reader = NoteReader(self._chunking, indexed)
+        reader = NoteReader(self._chunking, indexed, self._forgotten)
         said = TranscriptReader(
             self._chunking,
             secrets=self._sessions.secrets if self._sessions else tuple,
             zone=self._zone,
             observer=self._observer,
+            forgotten=self._forgotten,
         )
         batch: list[FileChange] = []
         chunks, limit = 0, _FIRST_CHUNKS

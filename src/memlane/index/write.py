@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import apsw
 
 from ..values import FileEntry, Source
@@ -54,6 +56,14 @@ class FileWriter:
                 self._delete_chunks(file)
             case RemoveFile(path, source):
                 self._remove(path, source)
+
+    def delete_chunks(self, chunks: Sequence[int]) -> None:
+        """Remove chunks with all that is derived from them."""
+        for chunk in chunks:
+            for table in self._spaces:
+                self._connection.execute(f"DELETE FROM {table} WHERE chunk = ?", (chunk,))  # noqa: S608
+            self._connection.execute(f"DELETE FROM {self._terms} WHERE rowid = ?", (chunk,))  # noqa: S608
+            self._connection.execute("DELETE FROM chunks WHERE id = ?", (chunk,))
 
     def _replace(self, entry: FileEntry, digest: str, chunks: tuple[IndexedChunk, ...]) -> None:
         file = self._record(entry, digest, failure=None)

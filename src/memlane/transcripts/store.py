@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import msgspec
@@ -26,6 +26,7 @@ from .lines import moment_of
 from .names import STORE_NAME, transcript_name
 
 _ATTEMPTS = 5
+_Answer = TypeVar("_Answer")
 
 
 class SessionRecord(Value, frozen=True):
@@ -91,19 +92,40 @@ class SessionStore:
         All other entries and unknown fields stay as they are. Atomic: whoever reads meanwhile finds the old
         file or the new one. Raises SessionError when the file is broken or cannot be written.
         """
+
+        def changed(sessions: dict[str, Any]) -> SessionRecord:
+            present = next((known for known in sessions if known.lower() == key.lower()), key)
+            entry = sessions.setdefault(present, {})
+            if not isinstance(entry, dict):
+                raise _broken(self.path, f"the entry of {present} is no object")
+            if callable(change):
+                change(entry)
+            else:
+                entry.update(change)
+            return SessionRecord(present, session_from_key(present, agent=self._agent), entry)
+
+        return self._changed(changed)
+
+    def remove(self, stem: str) -> list[str]:
+        """Take out the sessions with this transcript, by its stem; gives their keys. Raises SessionError."""
+        keys = [record.key for record in self.records() if record.stem == stem]
+
+        def removed(sessions: dict[str, Any]) -> None:
+            for key in keys:
+                sessions.pop(key, None)
+
+        if keys:
+            self._changed(removed)
+        return keys
+
+    def _changed(self, change: Callable[[dict[str, Any]], _Answer]) -> _Answer:
+        """Change all that stands in the file, in turn with other writers; gives what `change` gives."""
         with writing(self.path.parent):
             for _ in range(_ATTEMPTS):
                 sessions, version = self._read()
-                present = next((known for known in sessions if known.lower() == key.lower()), key)
-                entry = sessions.setdefault(present, {})
-                if not isinstance(entry, dict):
-                    raise _broken(self.path, f"the entry of {present} is no object")
-                if callable(change):
-                    change(entry)
-                else:
-                    entry.update(change)
+                answer = change(sessions)
                 if self._replace(sessions, version):
-                    return SessionRecord(present, session_from_key(present, agent=self._agent), entry)
+                    return answer
         raise SessionError(
             f"cannot write {self.path}: another program keeps changing it",
             hint="close that program and try again",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from itertools import accumulate
 from stat import S_ISREG
@@ -46,6 +46,7 @@ def session_context(
     today: date,
     file_limit: int = FILE_LIMIT,
     total_limit: int = TOTAL_LIMIT,
+    shown: Callable[[str, str], str] = lambda _path, text: text,
 ) -> SessionContext:
     """The curated file (with `curated` only), then yesterday's logs, then today's.
 
@@ -53,7 +54,8 @@ def session_context(
     characters of the parts' texts; when they do not suffice, the curated file goes before today's logs and
     these before yesterday's. A file over its limit keeps its beginning if it is the curated one, its end if
     it is a log, since the newest entries stand there; a line says what is left out. A note that cannot be
-    read is named in its place. Raises WorkspaceError when the workspace is missing.
+    read is named in its place. `shown` gives of a path and its text what may be shown. Raises WorkspaceError
+    when the workspace is missing.
     """
     yesterday = today - timedelta(days=1)
     found = scan_tree(replace(workspace, extra_paths=())).files
@@ -64,7 +66,7 @@ def session_context(
     crowded_out = []
     room = total_limit
     for entry in sorted(allowed, key=lambda entry: (entry.day is not None, entry.day != today)):
-        text = _text_of(workspace, entry.path, curated=curated)
+        text = _text_of(workspace, entry.path, curated=curated, shown=shown)
         if not text:
             continue
         part = _part(entry, text, min(file_limit, room))
@@ -73,12 +75,12 @@ def session_context(
             continue
         parts[entry.path] = part
         room -= len(part.text)
-    shown = tuple(parts[entry.path] for entry in allowed if entry.path in parts)
+    kept = tuple(parts[entry.path] for entry in allowed if entry.path in parts)
     return SessionContext(
         session_kind=session.kind.value,
-        parts=shown,
+        parts=kept,
         withheld=tuple(entry.path for entry in wanted if entry not in allowed),
-        text=_fenced(shown, crowded_out),
+        text=_fenced(kept, crowded_out),
     )
 
 
@@ -107,11 +109,17 @@ def _place(entry: FileEntry) -> tuple[date | None, bool, str]:
     return entry.day, not entry.path.endswith(f"/{entry.day}.md"), entry.path
 
 
-def _text_of(workspace: Workspace, path: str, *, curated: bool) -> str:
+def _text_of(
+    workspace: Workspace,
+    path: str,
+    *,
+    curated: bool,
+    shown: Callable[[str, str], str] = lambda _path, text: text,
+) -> str:
     """What a note says, without anything that could pass for the fence; blank notes say nothing."""
     try:
         target = resolve_readable(workspace, path, curated=curated)
-        text = read_text(workspace, target, curated=curated) or ""
+        text = shown(path, read_text(workspace, target, curated=curated) or "")
     except (PathRefused, WorkspaceError) as error:
         text = f"[Not shown: {error}]"
     return _neutral(text).strip("\n") if text.strip() else ""

@@ -57,7 +57,7 @@ def remember(
     now = clock.now()
     title = None if heading is None else heading_of(heading)
     entry = entry_of(text, time="" if durable else now.strftime("%H:%M"))
-    with _writing(workspace) as root:
+    with writing_notes(workspace) as root:
         if durable:
             name = curated_name(workspace.location)
             return _add(root, name, name, entry, opening=CURATED_OPENING, heading=title)
@@ -73,12 +73,12 @@ def append_to_log(workspace: Workspace, compose: Callable[[str, datetime], str],
     there. Today is the day at that moment. Line endings are those of the log. Raises WorkspaceError as
     `remember` does, and whatever `compose` raises; then the log is as it was.
     """
-    with _writing(workspace) as root, _logs(root) as folder:
+    with writing_notes(workspace) as root, _logs(root) as folder:
         now = clock.now()
         name, shown = _log_of(now.date())
         location = os.path.join(folder.path, name)
         with translated(location), _opened(folder, name) as descriptor:
-            old = _old_text(location, read_all(descriptor))
+            old = old_text(location, read_all(descriptor))
             text = compose(old, now)
             place = appended(old, text, opening=log_opening(now.date()))
             if text:
@@ -111,7 +111,7 @@ def _add(
             with _opened(folder, name) as descriptor:
                 before = os.fstat(descriptor)
                 data = read_all(descriptor)
-                old = _old_text(location, data)
+                old = old_text(location, data)
                 standing = standing_line(old, entry)
                 if standing is not None:
                     return Written(shown, standing, added=False)
@@ -122,14 +122,14 @@ def _add(
                     return written
             cut = len(old[: place.at].encode())
             new = data[:cut] + place.text.encode() + data[cut:]
-            if _replaced(folder, name, before, new):
+            if replaced(folder, name, before, new):
                 return written
     raise WorkspaceError(
         f"cannot write {location}: another program keeps changing it", hint="close that program and try again"
     )
 
 
-def _old_text(location: str, data: bytes) -> str:
+def old_text(location: str, data: bytes) -> str:
     """What stands in a note. In another encoding an entry in UTF-8 would be lost: WorkspaceError."""
     try:
         return strict_text(location, data)
@@ -170,7 +170,7 @@ def _append(descriptor: int, data: bytes) -> None:
         raise
 
 
-def _replaced(folder: Folder, name: str, before: os.stat_result, data: bytes) -> bool:
+def replaced(folder: Folder, name: str, before: os.stat_result, data: bytes) -> bool:
     """Put a file with `data` in the place of `name`, with its mode and owner.
 
     False, and nothing done, when the file is no longer as it was `before`: a program that does not know the
@@ -204,7 +204,7 @@ def _version(looked: os.stat_result) -> tuple[int, int, int, int]:
 
 
 @contextmanager
-def _writing(workspace: Workspace) -> Iterator[Folder]:
+def writing_notes(workspace: Workspace) -> Iterator[Folder]:
     """The workspace's root, opened while no other process writes to its notes."""
     import filelock  # 55 ms: it brings asyncio
 

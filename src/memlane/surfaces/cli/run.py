@@ -24,6 +24,7 @@ _COMMANDS = {
     "eval": ("evaluating", "Ask your own questions and tell which are answered, and why not."),
     "recall": ("recalling", "Print the few memories that a message calls for."),
     "sessions": ("sessions", "List, show, search and export what was said in sessions."),
+    "forget": ("forgetting", "Forget a phrase, a note or a session; shows first what would go."),
     "doctor": ("doctoring", "Check everything memory depends on, and say how to mend it."),
     "watch": ("watching", "Keep the index fresh until stopped by Ctrl-C."),
     "flush": ("flushing", "Have a session's model write down what should last."),
