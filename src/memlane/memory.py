@@ -191,7 +191,8 @@ class Memory:
         citations = self.settings.memory.citations
         result = replace(self._backend.search(request, filters), citations=citations)
         if outlook.trouble:
-            result = replace(result, warning="; ".join(filter(None, (outlook.trouble, result.warning))))
+            troubles = dict.fromkeys(filter(None, (outlook.trouble, result.warning)))  # often one and the same
+            result = replace(result, warning="; ".join(troubles))
         return replace(result, stale=True) if outlook.stale else result
 
     def get(
