@@ -191,7 +191,7 @@ class Memory:
         citations = self.settings.memory.citations
         result = replace(self._backend.search(request, filters), citations=citations)
         if outlook.trouble:
-            troubles = dict.fromkeys(filter(None, (outlook.trouble, result.warning)))  # often one and the same
+            troubles = dict.fromkeys(filter(None, (outlook.trouble, result.warning)))  # often the same
             result = replace(result, warning="; ".join(troubles))
         return replace(result, stale=True) if outlook.stale else result
 
