@@ -87,7 +87,7 @@ def take_back(store: SqliteStore, sources: Sources, which: str) -> None:
 def affected_files(sources: Sources, forgotten: Tombstones) -> Iterator[FileEntry]:
     """The notes and transcripts in whose text something forgotten stands."""
     mask = Sanitizer(sources.sessions.secrets() if sources.sessions else ())
-    for entry in sources.scan_all().files:
+    for entry in sources.scan().files:
         with suppress(MemlaneError):  # what cannot be read is not indexed either
             if entry.source == "sessions":
                 held = any(forgotten.holds(turn.text) for turn in turns(Path(entry.location), sanitize=mask))

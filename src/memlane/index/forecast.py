@@ -16,7 +16,7 @@ from .identity import space_identity
 from .inputs import MediaDraft, draft_of
 from .plan import plan_sync
 from .reader import NoteReader
-from .sources import Sources
+from .sources import Sources, remembered
 from .store import FailFile, Generation, ReplaceFile, ReplaceLines, Store, UnembeddedChunk
 from .sync import Chunking
 from .transcripts import TranscriptReader, changes_of
@@ -60,6 +60,7 @@ class Forecast:
         current = self._store.current_generation() if self._store else None
         kept = current if current and current.layout == self._chunking.layout and not force else None
         indexed = self._store.indexed_files(current) if self._store and current else {}
+        scan = remembered(scan, forgotten, indexed)
         plan = plan_sync(scan, indexed, force=kept is None, is_readable=is_readable, has_grown=growth)
         reader = NoteReader(self._chunking, indexed if kept else {}, forgotten)
         said = TranscriptReader(

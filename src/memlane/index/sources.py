@@ -61,15 +61,7 @@ class Sources(Value, frozen=True):
         return self.ledger.read() if self.ledger else NOTHING
 
     def scan(self) -> TreeScan:
-        """Every file that counts. Raises WorkspaceError when the workspace is missing."""
-        scan, forgotten = self.scan_all(), self.tombstones()
-        if not forgotten:
-            return scan
-        kept = (entry for entry in scan.files if not forgets_file(forgotten, entry.source, entry.path))
-        return replace(scan, files=tuple(kept))
-
-    def scan_all(self) -> TreeScan:
-        """Every file that would count if nothing were forgotten. Raises as `scan`."""
+        """Every file that counts, forgotten ones too. Raises WorkspaceError when the workspace is missing."""
         scan = scan_tree(self.workspace) if self.notes else TreeScan(())
         if self.sessions is None:
             return scan
@@ -80,6 +72,20 @@ class Sources(Value, frozen=True):
             failed=(*scan.failed, *said.failed),
             skipped_links=(*scan.skipped_links, *said.skipped_links),
         )
+
+
+def remembered(
+    scan: TreeScan, forgotten: Tombstones, indexed: Mapping[tuple[Source, str], IndexedFile]
+) -> TreeScan:
+    """A scan without what is forgotten. What is indexed is not: an index carries out tombstones first."""
+    if not forgotten:
+        return scan
+    kept = (
+        entry
+        for entry in scan.files
+        if (entry.source, entry.path) in indexed or not forgets_file(forgotten, entry.source, entry.path)
+    )
+    return replace(scan, files=tuple(kept))
 
 
 def forgetting_is_due(store: Store, sources: Sources) -> bool:

@@ -23,7 +23,7 @@ from ..workspace import is_readable
 from .growth import ANY_GROWTH
 from .identity import layout_identity
 from .plan import SyncPlan, plan_sync
-from .sources import Sources
+from .sources import Sources, remembered
 from .store import Space, Store
 
 if TYPE_CHECKING:
@@ -115,9 +115,9 @@ class Synchronizer:
 
     def pending(self, *, stem: str | None = None) -> tuple[TreeScan, SyncPlan]:
         """What a pass would do now, without doing it. `stem` as of `run`."""
-        scan = self._sources.scan()
         generation = self._store.current_generation()
         indexed = self._store.indexed_files(generation) if generation else {}
+        scan = remembered(self._sources.scan(), self._sources.tombstones(), indexed)
         outdated = generation is None or generation.layout != self._chunking.layout
         sessions = self._sources.sessions
         growth = sessions.growth(stem) if sessions else ANY_GROWTH

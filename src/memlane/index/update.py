@@ -21,7 +21,7 @@ from .fill import FillCount
 from .growth import ANY_GROWTH
 from .plan import SyncPlan, plan_sync
 from .reader import FILES_NAMED, NoteReader
-from .sources import SessionSource, within_bytes
+from .sources import SessionSource, remembered, within_bytes
 from .store import (
     FileChange,
     Generation,
@@ -76,6 +76,7 @@ class IndexUpdate:
         generation = self._store.target_generation(self._chunking.layout, anew=effort.force)
         indexed = self._store.indexed_files(generation)
         growth = self._sessions.growth(effort.stem) if self._sessions else ANY_GROWTH
+        scan = remembered(scan, self._forgotten, indexed)
         plan = plan_sync(scan, indexed, is_readable=is_readable, has_grown=growth)
         left = 0
         if effort.most_said is not None:
