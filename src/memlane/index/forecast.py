@@ -60,7 +60,7 @@ class Forecast:
         current = self._store.current_generation() if self._store else None
         kept = current if current and current.layout == self._chunking.layout and not force else None
         indexed = self._store.indexed_files(current) if self._store and current else {}
-        scan = remembered(scan, forgotten, indexed)
+        scan = remembered(scan, forgotten, indexed if kept else {})
         plan = plan_sync(scan, indexed, force=kept is None, is_readable=is_readable, has_grown=growth)
         reader = NoteReader(self._chunking, indexed if kept else {}, forgotten)
         said = TranscriptReader(

@@ -53,7 +53,7 @@ class Ledger:
         """
         try:
             looked = self.path.stat()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return NOTHING
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from error
