@@ -141,8 +141,11 @@ def life(
     model_named: Callable[[str], ChatModel] | None,
     system: str,
     compaction_reserve: int,
+    context_tokens: int | None,
 ) -> Life:
     """The life cycle of a session of a memory; see `Memory.life`."""
+    from msgspec.structs import replace
+
     from .sessions.keeping import Surroundings
     from .sessions.life import Life
 
@@ -150,9 +153,12 @@ def life(
         if memory.settings.enabled:
             memory.sync(reason="compaction", session=key if force else None)
 
+    settings = memory.settings
+    if context_tokens is not None:
+        settings = replace(settings, context_tokens=context_tokens)
     return Life(
         Surroundings(
-            memory.settings,
+            settings,
             memory.workspace,
             memory.clock,
             observer,

@@ -164,6 +164,7 @@ OTHER: dict[str, object] = {
     "sandbox.workspaceAccess": "ro",
     "userTimezone": "Asia/Seoul",
     "contextTokens": 1,
+    "model": "own/small",
     "workspace": "/w",
 }
 ENTANGLED = {
