@@ -112,19 +112,18 @@ class LibraryChat:
         loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is None or thread is None:
             return
+        asyncio.run_coroutine_threadsafe(self._let_go(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
-        try:
-            tasks = asyncio.all_tasks(loop)
-            for task in tasks:
-                task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, self._let_go(), return_exceptions=True))
-            loop.run_until_complete(loop.shutdown_asyncgens())
-        finally:
-            loop.close()
+        loop.close()
 
     async def _let_go(self) -> None:
-        """Close the client, where the model has one of the kind that can be closed."""
+        """End all requests, and close the client where the model has one that can be closed."""
+        requests = asyncio.all_tasks() - {asyncio.current_task()}
+        for request in requests:
+            request.cancel()
+        await asyncio.gather(*requests, return_exceptions=True)
+        await asyncio.get_running_loop().shutdown_asyncgens()
         close = getattr(getattr(self._model, "client", None), "close", None)
         if close is not None:
             with suppress(Exception):
