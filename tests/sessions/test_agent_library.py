@@ -130,8 +130,8 @@ def test_tools_are_called_with_what_the_model_wrote(memory: Memory) -> None:
             "exceed context window",
         ),
         (Failed(400, "prompt is too long: 9 tokens > 8 maximum"), ContextOverflow, "prompt is too long"),
-        (Cut(("half an ",)), ChatError, "small: "),
-        (Cut(("half an ",), quietly=True), ChatError, "the answer broke off"),
+        (Cut(("half an ",)), ChatError, "ended without"),
+        (Cut(("half an ",), quietly=True), ChatError, "ended without"),
     ],
 )
 def test_every_failure_is_told(memory: Memory, fault: Any, kind: type[ChatError], words: str) -> None:

@@ -69,18 +69,13 @@ class LibraryChat:
         model: Model,
         *,
         context_tokens: int | None = None,
-        ends_with_reason: bool = False,
         stop: StopSign | None = None,
         masked: Callable[[str], str] = str,
     ) -> None:
-        """`ends_with_reason`: a whole answer says why it ended, so that one that does not broke off.
-
-        `masked` takes secrets out of error messages.
-        """
+        """`masked` takes secrets out of error messages."""
         self.name = name
         self.context_tokens = context_tokens
         self._model = model
-        self._ends_with_reason = ends_with_reason
         self._stop = stop or StopSign()
         self._masked = masked
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -161,10 +156,7 @@ class LibraryChat:
                     piece = event.delta.content_delta
                 if piece:
                     tell(TextPiece(piece))
-        response = stream.get()
-        if self._ends_with_reason and response.finish_reason is None:
-            raise ChatError(f"{self.name}: the answer broke off")
-        for told in _told(response):
+        for told in _told(stream.get()):
             tell(told)
 
     def _translated(self, failure: BaseException) -> ChatError:

@@ -119,7 +119,6 @@ def make(
         choice.name,
         library,
         context_tokens=choice.context_tokens,
-        ends_with_reason=not choice.provider,
         stop=stop,
         masked=Sanitizer(secrets),
     )
@@ -199,12 +198,15 @@ def _checked(base_url: str) -> str:
 def _endpoint(choice: ModelChoice) -> Model:
     from openai import AsyncOpenAI
     from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai import OpenAIProvider
 
     client = AsyncOpenAI(
         base_url=choice.base_url, api_key=str(choice.key or _NO_KEY), default_headers=dict(choice.headers)
     )
-    return OpenAIChatModel(choice.model, provider=OpenAIProvider(openai_client=client))
+    # An answer that was cut on its way would pass for a whole one otherwise.
+    profile = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+    return OpenAIChatModel(choice.model, provider=OpenAIProvider(openai_client=client), profile=profile)
 
 
 def _of_library(choice: ModelChoice) -> Model:
