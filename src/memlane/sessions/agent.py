@@ -13,6 +13,7 @@ from ..errors import ChatError, ContextOverflow
 from ..values import Value
 from .chat import ChatModel, ChatTool, Event, Message, TextPiece, ToolCall, Usage
 from .exchange import Bounds, Exchange, exchange
+from .keeping import FlushReport
 from .life import Life, Turn
 from .silence import SilenceFilter
 
@@ -125,14 +126,18 @@ class Agent:
 
 def notices(turn: Turn) -> Iterator[Notice]:
     """What the user should know of the housekeeping that came with a turn."""
-    if turn.flush.done:
-        count = turn.flush.blocks
-        yield Notice(f"memory was written: {count} new block{'' if count == 1 else 's'} in the day's log")
-    if turn.flush.reply:
-        yield Notice(turn.flush.reply)
+    yield from flush_notices(turn.flush)
     if turn.compacted == "yes":
         yield Notice("older turns are summarised")
-    for text in turn.notices:
+    yield from (Notice(text) for text in turn.notices if text != turn.flush.notice)
+
+
+def flush_notices(report: FlushReport) -> Iterator[Notice]:
+    """What the user should know of a flush: nothing, where it found nothing new."""
+    if report.blocks:
+        blocks = "1 new block" if report.blocks == 1 else f"{report.blocks} new blocks"
+        yield Notice(f"memory was written: {blocks} in the day's log")
+    for text in filter(None, (report.reply, report.notice)):
         yield Notice(text)
 
 

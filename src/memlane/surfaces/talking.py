@@ -5,12 +5,12 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from ..errors import MemlaneError, SessionError
 from ..memory import Memory
-from ..sessions.agent import Agent, Notice, notices
+from ..sessions.agent import Agent, Notice, flush_notices, notices
 from ..sessions.agent_library import StopSign
 from ..sessions.life import Life
 from ..values import SessionKind
@@ -96,10 +96,8 @@ class Talk:
 
     def _new(self, _: str) -> bool:
         report = self._life.new()
-        if report.done:
-            self._tell(f"memory was written: {report.blocks} new blocks in the day's log")
-        if report.notice:
-            self._tell(report.notice)
+        for notice in flush_notices(report):
+            self._voice.hear(notice)
         self._tell("a new conversation; the old one is put away")
         return True
 
@@ -171,13 +169,13 @@ def piped_lines() -> Iterator[str]:
 
 def typed_lines(prompt: str, tell: Callable[[str], None]) -> Iterator[str]:
     """Lines typed at a prompt, with line editing, until Ctrl-D or Ctrl-C twice in a row."""
-    import contextlib
-
-    with contextlib.suppress(ImportError):  # not on every system
+    with suppress(ImportError):  # not on every system
         import readline  # noqa: F401 - `input` edits lines by it
     interrupted = False
     while True:
         try:
+            # Not what was there before: a process may be started with Ctrl-C ignored.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             line = input(prompt)
         except EOFError:
             sys.stdout.write("\n")
