@@ -300,6 +300,7 @@ def test_a_price_is_told_by_the_plan(tree: Path, tmp_path: Path) -> None:
 # The same for what the life cycle of a session goes by. Each is looked at in a session of one long turn.
 LIVED: dict[str, tuple[object, str]] = {
     "contextTokens": (3_000, "threshold"),
+    "model": ("mine/small", "chosen"),
     "compaction.reserveTokensFloor": (30_000, "threshold"),
     "compaction.postIndexSync": ("off", "indexed"),
     "compaction.memoryFlush.enabled": (False, "reason"),
@@ -318,6 +319,7 @@ def lived(tree: Path, state: Path, settings: dict[str, Any], look: str) -> objec
     from msgspec.structs import replace
 
     from memlane.sessions.chat import Message
+    from memlane.sessions.models import choose
     from memlane.testing import ScriptedChat
 
     state.mkdir()
@@ -343,6 +345,7 @@ def lived(tree: Path, state: Path, settings: dict[str, Any], look: str) -> objec
             seen["model"] = len(small.requests)
             life.compact()
         seen["indexed"] = indexed
+        seen["chosen"] = memory.settings.chat_model and choose(memory.settings).name
     return seen[look]
 
 

@@ -450,13 +450,15 @@ class Memory:
         model_named: Callable[[str], ChatModel] | None = None,
         system: str = "",
         compaction_reserve: int = 0,
+        context_tokens: int | None = None,
     ) -> Life:
         """The life cycle of memory in a session, for an agent with a loop of its own (docs/life-cycle.md).
 
         `session` is its key, by default the main session's. `model` flushes and summarises; `model_named`
         gives another one by its name, for `compaction.memoryFlush.model`. `system` is the agent's own system
-        prompt. `compaction_reserve` are tokens that the agent's compaction keeps free. Raises SessionError
-        when the session cannot be read or written.
+        prompt. `compaction_reserve` are tokens that the agent's compaction keeps free. `context_tokens` is
+        the size of the context, whatever the configuration says. Raises SessionError when the session cannot
+        be read or written.
         """
         from .wiring import life
 
@@ -468,6 +470,7 @@ class Memory:
             model_named=model_named,
             system=system,
             compaction_reserve=compaction_reserve,
+            context_tokens=context_tokens,
         )
 
     def close(self) -> None:

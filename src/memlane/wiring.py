@@ -153,8 +153,11 @@ def life(
     model_named: Callable[[str], ChatModel] | None,
     system: str,
     compaction_reserve: int,
+    context_tokens: int | None,
 ) -> Life:
     """The life cycle of a session of a memory; see `Memory.life`."""
+    from msgspec.structs import replace
+
     from .sessions.keeping import Surroundings
     from .sessions.life import Life
 
@@ -165,9 +168,12 @@ def life(
     def recall(message: str, key: str, shown: str) -> Recalled:
         return memory.recall(message, session=key, shown=shown)
 
+    settings = memory.settings
+    if context_tokens is not None:
+        settings = replace(settings, context_tokens=context_tokens)
     return Life(
         Surroundings(
-            memory.settings,
+            settings,
             memory.workspace,
             memory.clock,
             observer,

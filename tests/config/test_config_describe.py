@@ -13,6 +13,7 @@ LOCAL_MODEL = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-300m
 DEFAULTS: dict[str, object] = {
     "userTimezone": None,
     "contextTokens": None,
+    "model": None,
     "sandbox.workspaceAccess": "rw",
     "compaction.reserveTokensFloor": 20000,
     "compaction.postIndexSync": "async",

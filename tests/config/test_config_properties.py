@@ -168,6 +168,7 @@ OTHER: dict[str, object] = {
     "sandbox.workspaceAccess": "ro",
     "userTimezone": "Asia/Seoul",
     "contextTokens": 1,
+    "model": "own/small",
     "workspace": "/w",
 }
 ENTANGLED = {

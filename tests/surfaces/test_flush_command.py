@@ -82,8 +82,8 @@ def test_one_document_of_json(flush: Run, session: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "there is no chat model to ask"),
-        (("--model", "models_of_mine"), "names no model"),
+        ((), "no chat model is named"),
+        (("--model", "models_of_mine"), "it is not known where the model"),
         (("--model", "nowhere:chat"), "cannot be imported: No module named 'nowhere'"),
         (("--model", "models_of_mine:nothing"), "cannot be imported"),
         (("--model", "models_of_mine:number"), "is no chat model"),

@@ -24,6 +24,7 @@ def describe(settings: AgentSettings) -> list[tuple[str, object, str]]:
         ("workspace", str(settings.workspace)),
         ("userTimezone", settings.user_timezone),
         ("contextTokens", settings.context_tokens),
+        ("model", settings.chat_model),
         ("sandbox.workspaceAccess", settings.workspace_access),
         *_leaves(settings.compaction, "compaction"),
         *_leaves(settings.memory_search, "memorySearch"),

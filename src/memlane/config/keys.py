@@ -52,7 +52,7 @@ def find_key(
     environ = settings.surroundings.environ
     if remote.api_key:
         place = settings.origin(_REMOTE_KEY).place
-        return _read(remote.api_key, place, environ, None)
+        return read_key(remote.api_key, place, environ, None)
     offered = list(_offers(name, settings, profiles))
     problems = []
     for offer in offered:
@@ -98,13 +98,13 @@ def _offers(name: str, settings: AgentSettings, profiles: AuthProfiles) -> Itera
 
 def _tried(text: str, place: str, environ: Mapping[str, str], home: str | None) -> Key | UnusableKey:
     try:
-        return _read(text, place, environ, home)
+        return read_key(text, place, environ, home)
     except UnusableKey as error:
         return error
 
 
-def _read(text: str, place: str, environ: Mapping[str, str], home: str | None) -> Key:
-    """The key that `text` is or names. Raises UnusableKey."""
+def read_key(text: str, place: str, environ: Mapping[str, str], home: str | None) -> Key:
+    """The key that `text`, which stands at `place`, is or names. Raises UnusableKey."""
     origin = place
     if variable := _variable(text, environ):
         value = environ.get(variable, "")

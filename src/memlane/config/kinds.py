@@ -181,6 +181,16 @@ def _model(value: str, place: Place) -> str:
     return name if name.startswith("hf:") or "://" in name else place.located(name)
 
 
+def _chat_model(value: str | dict[str, Any] | None, place: Place) -> str | None:
+    """Of a model with others to fall back on, the first: each answers for itself here."""
+    if not isinstance(value, dict):
+        return _text(value, place)
+    primary = value.get("primary")
+    if primary is not None and not isinstance(primary, str):
+        raise Unusable("provider/model", ["primary"])
+    return _text(primary, place)
+
+
 def _timezone(value: str | None, place: Place) -> str | None:
     from ..clock import zone_named
 
@@ -251,6 +261,9 @@ KINDS: Mapping[str, Kind] = {
     "url": Kind(_url, "an address that starts with http:// or https://"),
     "path": Kind(_path, "a path"),
     "model": Kind(_model, "a path, or hf:organisation/repository/file"),
+    "chat_model": Kind(
+        _chat_model, "provider/model, or an object with it as primary", str | dict[str, Any] | None
+    ),
     "timezone": Kind(_timezone, "an IANA time zone such as Europe/Berlin or Asia/Seoul"),
     "command": Kind(_command, "a command, or a list of a command and its arguments", str | list[str]),
     "extra_paths": Kind(

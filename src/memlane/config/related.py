@@ -68,6 +68,14 @@ class General(Section, frozen=True):
     context_tokens: Annotated[
         Count | None, Meta(description="Size of the model's context; unset: as the model says, else 200,000.")
     ] = None
+    model: Annotated[
+        Text,
+        Meta(
+            extra={"kind": "chat_model"},
+            extra_json_schema={"written": {"type": ["string", "object"]}},
+            description="What `memlane chat` talks to: `provider/model`, or an object with it as `primary`.",
+        ),
+    ] = None
 
 
 class Sandbox(Section, frozen=True):
@@ -254,6 +262,16 @@ class MemorySection(Section, frozen=True):
 # ---- shared with the rest of the platform ------------------------------------------------------------
 
 
+class ProviderModel(Section, frozen=True):
+    """A chat model of an endpoint."""
+
+    shared: ClassVar[bool] = True
+
+    id: Annotated[str, Meta(description="As the endpoint calls it.")]
+    context_window: Annotated[Count | None, Meta(description="Tokens that its context holds.")] = None
+    context_tokens: Annotated[Count | None, Meta(description="As many of them as are to be used.")] = None
+
+
 class Provider(Section, frozen=True):
     """An endpoint that chat models and embeddings may share."""
 
@@ -263,6 +281,7 @@ class Provider(Section, frozen=True):
     base_url: Annotated[Url, Meta(description="Address of the service.")] = None
     api_key: Annotated[SecretText, Meta(description="Its key, or `${NAME}`. Never shown.")] = None
     headers: Annotated[Headers, Meta(description="Sent with each request.")] = {}  # noqa: RUF012 - a Struct copies it
+    models: Annotated[tuple[ProviderModel, ...], Meta(description="Its chat models.")] = ()
 
 
 class Slots(Section, frozen=True):

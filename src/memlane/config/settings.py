@@ -40,6 +40,8 @@ class AgentSettings(Struct, frozen=True):
     user_timezone: str | None
     """IANA name, known to exist; None for the host's zone."""
     context_tokens: int | None
+    chat_model: str | None
+    """`model`: what `memlane chat` talks to, as `provider/model`."""
     providers: Mapping[str, Provider]
     """The entries of `models.providers` by id."""
     memory_plugin: str
@@ -113,6 +115,7 @@ def resolve_agent(source: Source, agent_id: str) -> AgentSettings:
         workspace_access=sandbox.workspace_access,
         user_timezone=general.user_timezone,
         context_tokens=general.context_tokens,
+        chat_model=general.model,
         providers=providers,
         memory_plugin=plugin,
         enabled=not reason,

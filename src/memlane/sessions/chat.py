@@ -33,6 +33,8 @@ class Message(Value, frozen=True):
     """Of a tool's answer: the id of the call."""
     name: str = ""
     """Of a tool's answer: the tool."""
+    stopped: Literal["", "aborted", "error"] = ""
+    """Of an assistant: why this is not the whole answer. The user stopped it, or the model failed."""
 
 
 class TextPiece(Value, frozen=True):

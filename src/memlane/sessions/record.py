@@ -195,6 +195,8 @@ def as_entry(message: Message, usage: Usage | None) -> dict[str, Any]:
         for call in message.calls
     ]
     entry: dict[str, Any] = {"role": "assistant", "content": [*text, *calls]}
+    if message.stopped:
+        entry["stopReason"] = message.stopped
     if usage is not None:
         entry["usage"] = {
             "input": usage.input,
@@ -232,6 +234,7 @@ def _recorded(entry: Entry) -> Iterator[tuple[Recorded, Usage | None]]:
                 tuple(_calls(blocks)),
                 str(message.get("toolCallId") or ""),
                 str(message.get("toolName") or ""),
+                message["stopReason"] if message.get("stopReason") in {"aborted", "error"} else "",
             ),
         ),
         _usage(message.get("usage")),

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from importlib import import_module
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
 
 import click
 
-from ...errors import ChatError, UsageError
+from ...errors import UsageError
 from ...memory import Memory
 from ...tools import value_json
+from .model_options import ModelOptions, model_options
 from .options import Place, memory_options, print_json
-
-if TYPE_CHECKING:
-    from ...sessions.chat import ChatModel
 
 
 @click.command("flush")
 @click.option("--session", help="Session key; without one, the main session.")
-@click.option(
-    "--model", "named", help="The chat model: MODULE:NAME of one in Python, or of a function giving one."
-)
 @memory_options
-def flush_command(place: Place, session: str | None, named: str | None) -> int:
+@model_options
+def flush_command(place: Place, chosen: ModelOptions, session: str | None) -> int:
     """Have a session's model write down what should last, as before a compaction; once a cycle."""
-    with place.open() as memory:
+    with place.open() as memory, ExitStack() as held:
         key = session or f"agent:{memory.agent}:main"
         _check_session(memory, key)
-        with memory.life(session=key, model=_model(named)) as life:
-            life.session_start()
-            report = life.flush()
+        life, _ = chosen.live(memory, key, held)
+        life.session_start()
+        report = life.flush()
     if place.as_json:
         print_json(value_json(report))
     elif report.done:
@@ -71,27 +64,3 @@ def _check_session(memory: Memory, key: str) -> None:
             f"there is no session {key!r}",
             hint=f"there are: {known}" if known else f"none is recorded in {store.path}",
         )
-
-
-def _model(named: str | None) -> ChatModel:
-    """The chat model that the user names. Raises UsageError, ChatError."""
-    if named is None:
-        raise UsageError("there is no chat model to ask", hint="name one: --model mypackage.models:chat")
-    module, _, name = named.partition(":")
-    if not module or not name:
-        raise UsageError(f"{named!r} names no model", hint="write MODULE:NAME, such as mypackage.models:chat")
-    sys.path.insert(0, os.curdir)  # what `python -m` would find, a console script does not
-    try:
-        found = import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"{named!r} cannot be imported: {error}") from error
-    except Exception as error:
-        raise ChatError(f"{named!r} failed while it was imported: {type(error).__name__}: {error}") from error
-    finally:
-        sys.path.remove(os.curdir)
-    model = found() if callable(found) and not hasattr(found, "reply") else found
-    if isinstance(model, type) or not hasattr(model, "reply"):
-        raise UsageError(f"{named!r} is no chat model", hint="see memlane.sessions.chat.ChatModel")
-    return model

@@ -37,6 +37,7 @@ class Place(Value, frozen=True):
         config: str | None = None,
         memory_search: Mapping[str, Any] | None = None,
         observer: TerminalObserver | None = None,
+        background: bool = False,
     ) -> Memory:
         """Open the memory of an agent; what is not given is as the command line says."""
         return Memory.open(
@@ -46,6 +47,7 @@ class Place(Value, frozen=True):
             state_dir=self.state_dir,
             memory_search=memory_search,
             observer=observer or self.observer(),
+            background=background,
         )
 
     def observer(self) -> TerminalObserver:

@@ -27,6 +27,7 @@ _COMMANDS = {
     "forget": ("forgetting", "Forget a phrase, a note or a session; shows first what would go."),
     "doctor": ("doctoring", "Check everything memory depends on, and say how to mend it."),
     "watch": ("watching", "Keep the index fresh until stopped by Ctrl-C."),
+    "chat": ("chatting", "Talk with a chat model that has this memory."),
     "flush": ("flushing", "Have a session's model write down what should last."),
     "hook": ("hooking", "The hooks of a coding agent, and putting them into its settings."),
     "config": ("configuring", "Check the configuration, or print its schema."),
