@@ -152,5 +152,3 @@ def test_a_conversation_that_outgrows_its_context(llama: Any, tmp_path: Path) ->
     turns = [one["tokens"] for one in asked if one not in looks and one not in summaries]
     assert max(one["tokens"] for one in asked) <= WINDOW
     assert [answer["usage"]["input"] for answer in answers] == turns  # true to the endpoint's own count
-    print(json.dumps({"turns": turns, "flush": len(looks), "summaries": len(summaries), **main}))
-    print(done.stdout[-1500:])

@@ -164,7 +164,9 @@ class Client:
                 self._calls.discard(call)
         if call.answer is not None:
             return call.answer
-        raise call.failure or self._closed_failure()
+        if self._closed or call.failure is None:  # a connection that was shut looks broken to its own thread
+            raise self._closed_failure()
+        raise call.failure
 
     def close(self) -> None:
         """End all calls at once and let go of the connections; from any thread, any number of times."""
