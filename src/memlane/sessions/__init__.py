@@ -12,6 +12,10 @@ unsaved        what a flush could not save, on disk
 record         a conversation's transcript and store entry, as messages
 keeping        flush and compaction of one session, failures bounded, all recorded
 life           the life cycle, for agents with a loop of their own
+agent          a small agent: turns with tools, on record however they end
+agent_library  a chat model of the agent library
+models         which chat model is meant, and making it
+python_model   one that is an object in Python
 hooks          the hooks of a coding agent
 hook_settings  getting them into its settings
 """
