@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from memlane.config import configured_secrets, load_config
 
 
@@ -58,3 +60,20 @@ def test_a_variable_that_is_not_set_gives_no_secret(tmp_path: Path) -> None:
     (state / "openclaw.json").write_text(json.dumps(document))
     settings = load_config(environ={}, home=tmp_path, state_dir=state).agent(None)
     assert configured_secrets(settings) == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "secret"),
+    [
+        ("my_key", "key-of-variable"),
+        ("ABCD1234EFGH5678", "ABCD1234EFGH5678"),
+        ("${my_key}", "key-of-variable"),
+    ],
+)
+def test_what_counts_as_a_key_is_what_is_sent(tmp_path: Path, written: str, secret: str) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    document = {"agents": {"defaults": {"memorySearch": {"remote": {"apiKey": written}}}}}
+    (state / "openclaw.json").write_text(json.dumps(document))
+    settings = load_config(environ={"my_key": "key-of-variable"}, home=tmp_path, state_dir=state).agent(None)
+    assert configured_secrets(settings) == (secret,)

@@ -9,7 +9,7 @@ import pytest
 
 from memlane.embed.base import pack
 from memlane.embed.sqlite_cache import SqliteCache
-from memlane.errors import StoreError
+from memlane.errors import StoreBusy, StoreError
 
 SPACE = {"provider": "hash", "model": "words", "dimensions": 2}
 OTHER = {"provider": "hash", "model": "others", "dimensions": 2}
@@ -181,3 +181,23 @@ def test_another_programs_file_is_left_alone(cache: SqliteCache) -> None:
     with apsw.Connection(str(cache.path)) as connection:
         assert connection.execute("SELECT count(*) FROM sqlite_schema").get == 1
     connection.close()
+
+
+def test_what_another_reader_still_holds_is_not_said_to_be_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memlane.embed import log_file
+
+    monkeypatch.setattr(log_file, "_PATIENCE", 0.0)
+    cache = SqliteCache(tmp_path / "cache.sqlite", max_entries=10, max_bytes=10**6)
+    cache.put({"model": "x"}, [(b"a" * 16, pack([1.0, 0.0]))])
+    reader = apsw.Connection(str(cache.path))
+    reader.execute("BEGIN; SELECT count(*) FROM embeddings").fetchall()
+    connection = cache._open()
+    connection.set_busy_timeout(50)
+    with pytest.raises(StoreBusy, match="goes on reading"):
+        cache.keep_only([])
+    reader.execute("COMMIT")
+    assert cache.keep_only([]) == 0
+    reader.close()
+    cache.close()

@@ -106,7 +106,7 @@ def _tried(text: str, place: str, environ: Mapping[str, str], home: str | None) 
 def read_key(text: str, place: str, environ: Mapping[str, str], home: str | None) -> Key:
     """The key that `text`, which stands at `place`, is or names. Raises UnusableKey."""
     origin = place
-    if variable := _variable(text, environ):
+    if variable := named_variable(text, environ):
         value = environ.get(variable, "")
         origin = f"the environment variable {variable}, named by {place}"
         if not value.strip():
@@ -124,7 +124,7 @@ def read_key(text: str, place: str, environ: Mapping[str, str], home: str | None
     return Key(Secret(text), origin, None if home is None else server_of(home))
 
 
-def _variable(text: str, environ: Mapping[str, str]) -> str | None:
+def named_variable(text: str, environ: Mapping[str, str]) -> str | None:
     """The environment variable that stands in place of a key.
 
     One that is not set is told from a key by its form, so that `OPENAI_API_KEY` is not sent as a key.

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from .auth_profiles import read_auth_profiles
 from .hosts import is_secret
+from .keys import named_variable
 from .kinds import Secret
 from .remote_facts import REMOTE_FACTS
 from .settings import AgentSettings
-
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Z][A-Z0-9_]*)")
-"""A key given as the name of an environment variable."""
 
 
 def configured_secrets(settings: AgentSettings) -> tuple[Secret, ...]:
     """Every key and secret header that an agent's endpoints may be sent.
 
     Those of the configuration, of the auth profiles and of the environment variables that providers are known
-    for. Reads the files of the profiles; what cannot be read there is passed over.
+    for, but not what an address holds. Reads the files of the profiles; what cannot be read there is passed
+    over.
     """
     environ = settings.surroundings.environ
     remote = settings.memory_search.remote
@@ -35,8 +33,8 @@ def configured_secrets(settings: AgentSettings) -> tuple[Secret, ...]:
 
 def _of_endpoint(key: str | None, headers: Mapping[str, str], environ: Mapping[str, str]) -> Iterator[Secret]:
     if key:
-        named = _VARIABLE.fullmatch(key)
-        yield Secret(environ.get(named[1] or named[2], "").strip() if named else key)
+        variable = named_variable(key, environ)
+        yield Secret(environ.get(variable, "").strip() if variable else key)
     for name, value in headers.items():
         if is_secret(name):
             yield Secret(value)

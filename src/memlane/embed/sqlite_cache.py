@@ -19,6 +19,7 @@ import apsw
 from ..disk import create_private, move_aside
 from ..errors import StoreError
 from .base import Vector
+from .log_file import CHECKPOINT, empty_log
 from .salvage import check_sum, is_sound, readable_entries
 
 _Answer = TypeVar("_Answer")
@@ -128,7 +129,8 @@ class SqliteCache:
     def keep_only(self, digests: Sequence[bytes]) -> int:
         """Forget all texts but these, down to the bytes in the file and its log. Gives how many entries went.
 
-        Of a text that is no longer indexed nobody can tell whether it held what is to be forgotten.
+        Of a text that is no longer indexed nobody can tell whether it held what is to be forgotten. Raises
+        StoreBusy when another process goes on reading what was there.
         """
         if not self._exists():
             return 0
@@ -144,14 +146,12 @@ class SqliteCache:
             connection.execute("DROP TABLE staying")
             return len(gone)
 
-        def compact(connection: apsw.Connection) -> None:
-            connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
         with self._turn:
             gone = self._transaction("write", forget)
             try:
-                compact(self._open())
+                connection = self._open()
+                connection.execute("VACUUM")
+                empty_log(lambda: bool(connection.execute(CHECKPOINT).fetchall()[0][0]), self.path)
             except apsw.Error as error:
                 raise self._failed("compact", error) from error
         return gone

@@ -50,6 +50,8 @@ def _missing(
         except StoreError:
             return  # a cache that cannot be read takes no vectors of jobs either
         for digest, chunk in texts.items():
+            if chunk.media is not None:
+                continue  # jobs take texts; pictures and sounds are sent directly
             text = chunk.within(limit)
             if digest not in known and estimate_tokens(text) <= limit:
                 yield digest, text

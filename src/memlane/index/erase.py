@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from time import monotonic, sleep
 
 import apsw
 
-from ..errors import StoreBusy
+from ..embed.log_file import CHECKPOINT, empty_log
 from ..tombstones.match import Tombstones
 from ..values import Value
 from . import schema
@@ -23,8 +22,6 @@ from .store import RemoveFile
 from .write import FileWriter
 
 _CHUNKS_AT_ONCE = 512
-_PATIENCE = 30.0
-"""Seconds to wait for searches of other processes that look at the file as it was."""
 
 
 class Erased(Value, frozen=True):
@@ -86,7 +83,7 @@ def texts(database: Database) -> list[bytes]:
 def compact(database: Database) -> None:
     """Leave no byte of deleted rows in the file or its log. The caller holds the writer's lock.
 
-    Raises StoreBusy as `empty_log`.
+    Raises StoreBusy as `cut_log`.
     """
     with database.writing() as connection:
         for (generation,) in select(connection, "SELECT id FROM generations"):
@@ -96,30 +93,22 @@ def compact(database: Database) -> None:
     with database.alone() as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("VACUUM")
-    empty_log(database)
+    cut_log(database)
 
 
-def empty_log(database: Database) -> None:
-    """Bring the log into the file and cut it to nothing.
+def cut_log(database: Database) -> None:
+    """Bring the log into the file and cut it to nothing. Raises StoreBusy when another process reads on."""
 
-    Raises StoreBusy when another process goes on reading the old state for half a minute.
-    """
-    deadline = monotonic() + _PATIENCE
-    while True:
+    def is_held() -> bool:
         with database.alone() as connection:
-            busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (0, 0, 0)
-        if not busy:
-            return
-        if monotonic() > deadline:
-            raise StoreBusy(
-                f"another process goes on reading the index {database.path} as it was",
-                hint="end it or wait for it, then run memlane forget again: it goes on from here",
-            )
-        sleep(0.05)
+            busy, _, _ = connection.execute(CHECKPOINT).fetchone() or (0, 0, 0)
+        return bool(busy)
+
+    empty_log(is_held, database.path)
 
 
 def _holding(connection: apsw.Connection, forgotten: Tombstones, file: int) -> list[int]:
-    """The chunks of a file in whose text, heading or terms something forgotten stands."""
+    """The chunks of a file in whose text or heading something forgotten stands."""
     rows = connection.execute("SELECT id, heading, text FROM chunks WHERE file = ?", (file,))
     return [row for row, heading, text in rows if forgotten.holds(text) or forgotten.holds(heading)]
 

@@ -74,6 +74,7 @@ class SpaceFill:
         self._cache = cache
         self._observer = observer
         self._dimensions = space.dimensions
+        self._began_anew = False
         self._trusting = trusting
         self._calls: Calls[Draft] = Calls(embedder, lambda drafts: vectors_of(embedder, drafts))
         self._batching = Batching(embedder)
@@ -190,7 +191,10 @@ class SpaceFill:
         while self._back:
             landed = self._back[0]
             anew = self._fit_length(landed.made) or anew
-            made = {digest: self._fitting(vector) for digest, vector in landed.made.items()}
+            current = {digest: vector for digest, vector in landed.made.items() if not self._is_late(vector)}
+            if len(current) < len(landed.made):  # their chunks are looked at again
+                anew, self._after = True, 0
+            made = {digest: self._fitting(vector) for digest, vector in current.items()}
             self._remember(made)
             self._put(
                 [(chunk, vector) for digest, vector in made.items() for chunk in self._chunks.get(digest, ())]
@@ -221,6 +225,14 @@ class SpaceFill:
         self._begin_anew(length)
         return True
 
+    def _is_late(self, vector: Vector | NoVector) -> bool:
+        """Whether a vector was on its way, in the old length, when the space began anew."""
+        return (
+            self._began_anew
+            and not isinstance(vector, NoVector)
+            and dimensions_of(vector) != self._dimensions
+        )
+
     def _fitting(self, vector: Vector | NoVector) -> Vector | NoVector:
         """The vector, or why there is none where it is not as long as the others."""
         if isinstance(vector, NoVector):
@@ -234,6 +246,7 @@ class SpaceFill:
     def _begin_anew(self, length: int) -> None:
         """Forget the vectors of the space, and those of another length that the cache holds."""
         self.count.left = 0
+        self._began_anew = True
         self._space = self._store.empty_space(self._space)
         self._dimensions = length
         try:

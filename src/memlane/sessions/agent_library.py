@@ -1,8 +1,8 @@
 """A chat model of the agent library (pydantic-ai): its messages, its stream, its errors, as Memlane has them.
 
 The library is asynchronous; each model has a thread with an event loop, and a request is one task in it. Only
-this module and `models` import the library. Its overflow errors, as of version 2.68, know the words of OpenAI, vLLM,
-Groq and OpenRouter; those of llama.cpp and its kin are known here.
+this module and `models` import the library. Its overflow errors, as of version 2.68, know the words of
+OpenAI, vLLM, Groq and OpenRouter; those of llama.cpp and its kin are known here.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from memlane.embed.batch.base import BatchService, Call, Refused, Unclear
 from memlane.embed.batch.connect import batch_service, has_batches
 from memlane.embed.batch.wire import HttpWire, upload_address
 from memlane.embed.endpoint import Endpoint
+from memlane.embed.remote.client import Answer
 
 TEXTS = [f"text {number} 한국어" for number in range(40)]
 
@@ -154,3 +156,12 @@ def test_who_has_batch_jobs(tmp_path: Path) -> None:
     kinds = ("openai", "voyage", "gemini", "mistral", "ollama", "openai-compatible")
     assert [kind for kind in kinds if has_batches(at("http://h", kind))] == ["openai", "voyage", "gemini"]
     assert not has_batches(None)
+
+
+def test_half_a_key_is_not_shown_either() -> None:
+    key = "sk-" + "K" * 40
+    wire = HttpWire(at("http://127.0.0.1:9/v1", key=key))
+    said = json.dumps({"error": {"message": "x" * 270 + f" {key}"}}).encode()
+    with pytest.raises(Refused) as caught:
+        wire._check(Answer(401, {}, said))
+    assert "KKKK" not in str(caught.value)

@@ -121,3 +121,9 @@ embedder.close()
 assert not {"httpx2", "httpcore2", "ssl", "numpy"} & set(sys.modules), sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_being_told_to_wait_does_not_count_as_a_failure(service, embedder):
+    wait = service.rate_limited(**{"retry-after": "0"})
+    service.faults.extend([wait, wait, Reply(500, b"{}")])
+    assert not isinstance(embedder.embed_query("tea"), NoVector)

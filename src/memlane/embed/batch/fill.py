@@ -93,6 +93,8 @@ class BatchFill:
         self._collector = Collector(self._driver, embedder, cache, ledger, warn=self._warn)
         self._live: dict[str, Job] = {}
         self._failures = 0
+        self._put_off: set[str] = set()
+        """Ended jobs whose results could not be taken over in this pass: they may be gigabytes."""
         self._warnings: list[str] = []
 
     def run(self, missing: Iterable[Text], *, total: int, brief: bool = False) -> BatchOutcome:
@@ -123,10 +125,11 @@ class BatchFill:
         while True:
             if self._begin_next(groups):
                 until = self._until()
-            if not self._live or not waiting or self._clock.monotonic() >= until:
+            due = [job for job in self._live.values() if job.id not in self._put_off]
+            if not due or not waiting or self._clock.monotonic() >= until:
                 break
             self._wait(total, until)
-            self._look_at(list(self._live.values()))
+            self._look_at([job for job in self._live.values() if job.id not in self._put_off])
         left = self._claimed()
         if not waiting and not self._off:
             left.update(digest for group in groups for digest in group.digests)
@@ -242,7 +245,8 @@ class BatchFill:
         """Take over what a job has made, and forget it."""
         found = self._collector.collect(job, state)
         if found is None:
-            self._forget_after_all(job)  # not all of it could be read or stored; a later look may
+            self._put_off.add(job.id)  # not all of it could be read or stored; a later pass may
+            self._forget_after_all(job)
             return
         self._drop(job)
         if found:

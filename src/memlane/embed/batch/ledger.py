@@ -57,11 +57,20 @@ class Ledger:
         self.folder = folder
 
     def jobs(self) -> list[Job]:
-        """The jobs that are under way, oldest first."""
+        """The jobs that are under way, oldest first; damaged records are passed over.
+
+        Raises StoreError when one cannot be read now: its texts would be sent, and paid, once more.
+        """
         found = []
         for path in self._records():
-            with suppress(OSError, msgspec.MsgspecError):
-                found.append(msgspec.json.decode(path.read_bytes(), type=Job))
+            try:
+                with suppress(msgspec.MsgspecError, FileNotFoundError):
+                    found.append(msgspec.json.decode(path.read_bytes(), type=Job))
+            except OSError as error:
+                raise StoreError(
+                    f"cannot read the record of a batch job {path}: {error.strerror or error}",
+                    hint="check its permissions; where it can never be read again, delete it",
+                ) from error
         return sorted(found, key=lambda job: (job.created, job.id))
 
     def sweep(self) -> list[str]:

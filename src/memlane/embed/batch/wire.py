@@ -131,7 +131,8 @@ class HttpWire:
         """Raise for an answer that is none."""
         if answer.ok:
             return
-        said = self._connected().hide(_words(answer.body))
+        # Hidden before it is cut: half a key would not be known for one.
+        said = _words(self._connected().hide_in(answer).body)
         message = f"{self._endpoint.provider} answered {answer.status}: {said}"
         if answer.status >= _SERVER_FAILS:
             raise Unclear(message)

@@ -107,9 +107,15 @@ class Engine:
             record = self._file.record()
             self._owner = os.getpid()
             self._child = Child(self._file.path, threads=self._threads, answer_seconds=self._seconds)
+            self._end_if_closed(self._child)  # while the model was loaded
             self._prompts = prompts_for(*self._child.names, self._file.path.name)
             self.unrelated_cosine = self._measured(record, self._child)
         return self._child
+
+    def _end_if_closed(self, child: Child) -> None:
+        if self._closed:
+            child.end()
+            raise EmbeddingError("the local model was closed")
 
     def _measured(self, record: Record, child: Child) -> float:
         """The mean cosine of unrelated questions and notes: nothing in the model's file says it."""

@@ -83,11 +83,11 @@ class Calls:
         failures = 0
         while True:
             turn = self._turn(items, self._left(started))
-            failures += 1
             try:
                 answer = self._answer(request, self._left(started))
             except CallFailed as failure:
                 self._limiter.failed(turn)
+                failures += 1
                 if not failure.passing or failures >= self._patience.attempts:
                     raise
                 self._pause(None, failures, started, failure)
@@ -101,13 +101,14 @@ class Calls:
             refusal = read_refusal(self._client.hide_in(answer), self._clock.now())
             problem = self.problem(refusal)
             if refusal.kind == "rate":
-                self._slow_down(turn, refusal, failures, items, problem)
+                self._slow_down(turn, refusal, items, problem)
                 continue
             self._limiter.failed(turn)
             if refusal.kind == "quota":
                 raise problem
             if refusal.kind != "server":
                 raise Refused(refusal)
+            failures += 1
             if failures >= self._patience.attempts:
                 raise problem
             self._pause(refusal.pause, failures, started, problem)
@@ -130,11 +131,10 @@ class Calls:
         words, hint = _WORDS.get(refusal.kind, _OTHER)
         return EmbeddingError(f"{self._who} {words} (status {refusal.status}){said}", hint=hint)
 
-    def _slow_down(
-        self, turn: Turn, refusal: Refusal, failures: int, items: int, problem: EmbeddingError
-    ) -> None:
+    def _slow_down(self, turn: Turn, refusal: Refusal, items: int, problem: EmbeddingError) -> None:
         """Pause everybody. Raises Refused when a request of this size is not to be sent again."""
-        pause = refusal.pause if refusal.pause is not None else self._backoff(failures)
+        backoff = self._backoff(self._limiter.refused_in_a_row + 1)
+        pause = refusal.pause if refusal.pause is not None else backoff
         self._limiter.refused(turn, pause)
         if self.largest is not None and self.largest < items:
             raise Refused(refusal)

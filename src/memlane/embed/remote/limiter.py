@@ -174,7 +174,7 @@ class Limiter:
 
 
 class Limiters:
-    """The limiters of a process: one for each provider, key and purpose.
+    """The limiters of one embedder, or of several that share them: one for each provider, key and purpose.
 
     Queries have limiters of their own, since a query cannot wait for indexing.
     """
