@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.said import put, transcript
 
 from memlane.surfaces.cli.run import run
 
@@ -67,3 +68,15 @@ def test_what_cannot_be_meant(
 ) -> None:
     assert run(["forget", *arguments, *place]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_session_is_forgotten_from_its_own_command_too(
+    place: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "state" / "agents" / "main" / "sessions"
+    put(folder, "a.jsonl", transcript(("user", "the zebra")))
+    assert run(["sessions", "forget", "a", *place]) == 0
+    assert capsys.readouterr().err == "Nothing was changed. Say --yes to forget this.\n"
+    assert (folder / "a.jsonl").exists()
+    assert run(["sessions", "forget", "a", "--transcripts", "--yes", *place]) == 0
+    assert not (folder / "a.jsonl").exists()

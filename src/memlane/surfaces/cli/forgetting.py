@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -51,19 +51,17 @@ def forget_command(
     if undo is not None:
         return _take_back(place, undo)
     wanted = _standard_input() if phrase == "-" else phrase
+    return forget(
+        place, yes=yes, phrase=wanted, path=path, session_named=session, notes=notes, transcripts=transcripts
+    )
+
+
+def forget(place: Place, *, yes: bool, **wanted: Any) -> int:  # noqa: ANN401
+    """Forget what is wanted (arguments of `Memory.forget`), or show what would go. Gives the exit code."""
     reports = []
     for agent in place.agents():
         with place.open(agent) as memory:
-            reports.append(
-                memory.forget(
-                    phrase=wanted,
-                    path=path,
-                    session_named=session,
-                    notes=notes,
-                    transcripts=transcripts,
-                    dry_run=not yes,
-                )
-            )
+            reports.append(memory.forget(**wanted, dry_run=not yes))
     if place.as_json:
         print_json({"agents": [value_json(report) for report in reports]})
     else:

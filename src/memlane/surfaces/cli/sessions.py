@@ -10,6 +10,7 @@ import click
 
 from ...errors import SessionError, UsageError
 from ...tools import day_argument, value_json
+from .forgetting import forget
 from .options import Place, harmless, memory_options, print_excerpt, print_json, print_text
 from .searching import print_result
 
@@ -93,6 +94,16 @@ def export_command(place: Place, session: str, output: str | None) -> None:
                 print_text(harmless(piece.removesuffix("\n")))
     if output is not None and place.as_json:
         print_json({"output": output})
+
+
+@sessions_command.command("forget")
+@click.argument("session")
+@click.option("--transcripts", is_flag=True, help="Delete the transcript too. There is no copy.")
+@click.option("--yes", is_flag=True, help="Do it; without this, what would go is shown.")
+@memory_options
+def forget_session_command(place: Place, session: str, transcripts: bool, yes: bool) -> int:
+    """Forget a session, named by key, id or path: memlane forget --session."""
+    return forget(place, yes=yes, session_named=session, transcripts=transcripts)
 
 
 def _write(path: Path, pieces: Iterator[str]) -> None:
