@@ -255,7 +255,15 @@ class Terminal:
         os.write(self._leader, text.encode())
 
     def interrupt(self) -> None:
-        """Ctrl-C, as a terminal sends it to who runs in its foreground."""
+        """Ctrl-C, as a terminal sends it to who runs in its foreground, once it waits for something.
+
+        GNU readline does not notice one that comes between its prompt and its wait, which no hand can hit.
+        """
+        state = Path(f"/proc/{self.process.pid}/stat")
+        asleep, end = 0, time.monotonic() + 5
+        while state.exists() and asleep < 10 and time.monotonic() < end:
+            asleep = asleep + 1 if state.read_text().rpartition(")")[2].split()[0] == "S" else 0
+            time.sleep(0.02)
         self.process.send_signal(signal.SIGINT)
 
     def ends(self) -> int:
