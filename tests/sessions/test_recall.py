@@ -29,7 +29,10 @@ def hit(path: str, score: float, text: str = "the router", line: int = 1, source
 
 def recalled(*hits: Hit, wanted: Recall = USUAL, shown: str = "") -> Recalled:
     return recall(
-        "router?", lambda _text, _most: SearchResult(hits, "x", None, "hybrid"), wanted, shown=shown
+        "router?",
+        lambda _text, _most: SearchResult(hits, "x", None, "hybrid", confidence=0.9),
+        wanted,
+        shown=shown,
     )
 
 
@@ -47,6 +50,11 @@ def test_only_what_is_likely_and_the_owners_own() -> None:
     assert found.text.startswith(f"<{RECALL_TAG}>\n")
     assert "MEMORY.md:1-1\nfirst\n\nmemory/b.md:1-1\nsecond" in found.text
     assert recalled(*given_[::-1]) == found  # the order of the search does not matter
+
+
+def test_scores_that_are_no_chances_recall_nothing() -> None:
+    by_keyword = SearchResult((hit("memory/a.md", 0.99),), "none", None, "keyword")
+    assert recall("router?", lambda _text, _most: by_keyword, USUAL) == Recalled()
 
 
 def test_nothing_is_an_empty_text() -> None:

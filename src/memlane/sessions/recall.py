@@ -31,6 +31,8 @@ def recall(message: str, find: Find, wanted: Recall, *, shown: str = "") -> Reca
     if not asked:
         return Recalled()
     result = find(asked, max(_LOOKED_AT, wanted.max_results))
+    if result.confidence is None:  # search by keyword alone: its scores are no chances
+        return Recalled()
     chosen = _fitting(_chosen(result.hits, wanted, shown), wanted)
     ordered = tuple(sorted(chosen, key=lambda hit: (hit.path, hit.start_line, hit.end_line)))
     return Recalled(_fenced(ordered), ordered)
