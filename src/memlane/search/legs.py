@@ -133,7 +133,7 @@ def vector_leg(
                 few = store.vector_candidates(vector, limit=_LEAST, filters=one)
                 near.update((found.chunk, found) for found in few)
             candidates = sorted(near.values(), key=lambda found: (-found.cosine, found.chunk))
-        unrelated = unrelated_of(store, embedder)
+        unrelated = unrelated_of(store, space, embedder)
     except StoreCorrupt:
         raise
     except (EmbeddingError, StoreError) as error:
