@@ -16,7 +16,7 @@ from memlane import Memory
 from memlane.clock import FixedClock
 from memlane.embed import select
 from memlane.embed.base import CheckedEmbedder, Input, NoVector, Vector
-from memlane.embed.calls import Calls
+from memlane.embed.flights import Flights
 from memlane.embed.select import Choice
 from memlane.errors import EmbeddingError, Interrupted, QuotaExhausted
 from memlane.events import Stage
@@ -260,12 +260,12 @@ def test_waiting_for_a_slow_call_can_be_ended(write: Write, open_memory: Open) -
 
     gate = Gate()
     checked = CheckedEmbedder(gate)
-    calls: Calls[str] = Calls(checked, checked.embed_documents)
-    calls.send({b"a": "tea"})
+    flights: Flights[str] = Flights(checked, checked.embed_documents)
+    flights.send({b"a": "tea"})
     with pytest.raises(Interrupted):
-        calls.land(beat)
-    assert (beats, calls.flying) == (1, 1)
-    (landed,) = calls.abandon(0.0)
+        flights.land(beat)
+    assert (beats, flights.flying) == (1, 1)
+    (landed,) = flights.abandon(0.0)
     assert list(landed.made) == [b"a"]
     assert str(landed.error) == "the call was cancelled"
 

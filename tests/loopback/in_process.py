@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from memlane.embed.base import CheckedEmbedder
-from memlane.embed.batch.base import BatchProtocol, BatchService, Call, Refused, Unclear
+from memlane.embed.batch.base import BatchProtocol, BatchService, Call, JobRefused, Unclear
 from memlane.embed.batch.fill import BatchFill
 from memlane.embed.batch.gemini import GeminiBatches
 from memlane.embed.batch.ledger import Ledger
@@ -80,7 +80,7 @@ class DirectWire:
         if int(status) >= 500:
             raise Unclear(f"status {status}")
         if int(status) >= 400:
-            raise Refused(data.decode(), status=int(status))
+            raise JobRefused(data.decode(), status=int(status))
         return data
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class DirectWire:
         assert isinstance(reply, tuple)
         status, data = reply
         if status != CUT and int(status) >= 400:
-            raise (Unclear("status") if int(status) >= 500 else Refused(data.decode(), status=int(status)))
+            raise (Unclear("status") if int(status) >= 500 else JobRefused(data.decode(), status=int(status)))
         for start in range(0, len(data) // (2 if status == CUT else 1), 1000):
             yield data[start : start + 1000]
         if status == CUT:

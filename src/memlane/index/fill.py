@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..embed.base import Embedder, NoVector, Vector, dimensions_of
 from ..embed.cache import EmbeddingCache
-from ..embed.calls import Calls, Landed
+from ..embed.flights import Flights, Landed
 from ..errors import EmbeddingError, StoreError
 from ..events import Observer
 from .batches import Batching
@@ -76,7 +76,7 @@ class SpaceFill:
         self._dimensions = space.dimensions
         self._began_anew = False
         self._trusting = trusting
-        self._calls: Calls[Draft] = Calls(embedder, lambda drafts: vectors_of(embedder, drafts))
+        self._flights: Flights[Draft] = Flights(embedder, lambda drafts: vectors_of(embedder, drafts))
         self._batching = Batching(embedder)
         self._chunks: dict[bytes, set[int]] = {}
         """The chunks of each text that waits or is on its way."""
@@ -112,16 +112,16 @@ class SpaceFill:
         self._heed_note()
         more = True
         while True:
-            while self.count.error is None and not self._calls.is_full:
+            while self.count.error is None and not self._flights.is_full:
                 while more and not self._batching.is_ripe:
                     more = self._read_page()
                 batch = self._batching.take()
                 if not batch:
                     break
-                self._calls.send(batch)
-            if not self._calls.flying:
+                self._flights.send(batch)
+            if not self._flights.flying:
                 return
-            self._back += self._calls.land(self._tell)
+            self._back += self._flights.land(self._tell)
             more = self._keep() or more
             self._tell()
 
@@ -266,7 +266,7 @@ class SpaceFill:
 
     def _abandon(self) -> None:
         """Cancel the calls on their way, and store what is back."""
-        self._back += self._calls.abandon(_GRACE_SECONDS)
+        self._back += self._flights.abandon(_GRACE_SECONDS)
         with suppress(Exception):  # what ended the fill is raised, not what follows from it
             self._keep()
 

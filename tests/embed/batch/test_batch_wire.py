@@ -11,7 +11,7 @@ import stamina
 from tests.loopback.batch_api import CUT, KEY, LOST, OpenAiApi, served
 from tests.loopback.in_process import Site
 
-from memlane.embed.batch.base import BatchService, Call, Refused, Unclear
+from memlane.embed.batch.base import BatchService, Call, JobRefused, Unclear
 from memlane.embed.batch.connect import batch_service, has_batches
 from memlane.embed.batch.wire import HttpWire, upload_address
 from memlane.embed.endpoint import Endpoint
@@ -91,7 +91,7 @@ def test_a_wrong_key_is_refused_at_once_and_never_shown(api: OpenAiApi) -> None:
 
     with served(api) as base:
         wire = HttpWire(at(base, key="sk-TEST-secret"))
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(JobRefused) as refused:
             wire.answer(Call("GET", "/batches"))
         wire.close()
     assert refused.value.status == 401
@@ -162,6 +162,6 @@ def test_half_a_key_is_not_shown_either() -> None:
     key = "sk-" + "K" * 40
     wire = HttpWire(at("http://127.0.0.1:9/v1", key=key))
     said = json.dumps({"error": {"message": "x" * 270 + f" {key}"}}).encode()
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(JobRefused) as caught:
         wire._check(Answer(401, {}, said))
     assert "KKKK" not in str(caught.value)

@@ -112,7 +112,7 @@ class BatchProtocol(Protocol):
         ...
 
 
-class Refused(EmbeddingError):  # noqa: N818 - reads as a statement of fact
+class JobRefused(EmbeddingError):  # noqa: N818 - reads as a statement of fact
     """A provider said no: what was asked for has not been done.
 
     Attributes:
@@ -137,7 +137,7 @@ class Wire(Protocol):
     def answer(self, call: Call, *, once: bool = False) -> bytes:
         """The body of the answer. `once`: sent one time only, because doing it twice would cost.
 
-        Raises Refused when the provider says no, Unclear when there is no answer.
+        Raises JobRefused when the provider says no, Unclear when there is no answer.
         """
         ...
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ...errors import StoreError
 from ..base import CheckedEmbedder, NoVector, Vector
 from ..cache import EmbeddingCache
-from .base import JobState, Refused, Unclear
+from .base import JobRefused, JobState, Unclear
 from .driver import JobDriver
 from .ledger import Job, Ledger
 
@@ -52,9 +52,9 @@ class Collector:
         try:
             for file in state.files:
                 self._take(file, wanted, stored)
-        except (Refused, Unclear, StoreError) as error:
+        except (JobRefused, Unclear, StoreError) as error:
             self._warn(f"the results of the batch job {job.remote} could not be taken over: {error}")
-            if not (isinstance(error, Refused) and error.status in _GONE):
+            if not (isinstance(error, JobRefused) and error.status in _GONE):
                 return None
         self.without_vector += len(wanted - stored)
         self.over |= wanted

@@ -15,7 +15,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from ...clock import Clock
-from .base import BatchService, Call, JobState, Json, Refused, ResultRow, Unclear
+from .base import BatchService, Call, JobRefused, JobState, Json, ResultRow, Unclear
 from .ledger import Job, Ledger
 from .lines import json_object, split_lines
 
@@ -49,14 +49,14 @@ class JobDriver:
     def hand_in(self, job: Job, digests: Collection[bytes], lines: Iterable[bytes]) -> Job:
         """Upload the texts and create the job. Gives the job as far as it has come.
 
-        Raises Refused when the provider does not want it, and Unclear when the upload fails; then nothing is
-        left of it in the ledger. When only the creation is unclear, the job stays `uploaded`.
+        Raises JobRefused when the provider does not want it, and Unclear when the upload fails; then nothing
+        is left of it in the ledger. When only the creation is unclear, the job stays `uploaded`.
         """
         self._ledger.add(job, digests)
         try:
             answer = self._wire.answer(self._protocol.upload(job.id, lines))
             file = self._read(self._protocol.uploaded, answer)
-        except (Refused, Unclear):
+        except (JobRefused, Unclear):
             self._ledger.remove(job)
             raise
         job = replace(job, stage="uploaded", file=file)
@@ -67,15 +67,15 @@ class JobDriver:
         """Create an uploaded job, unless it turns out to be there already.
 
         `perhaps_there`: it may have been created before. Gives it as it is, still `uploaded` when nobody
-        knows. Raises Refused when the provider does not want it; then it is removed from the ledger.
+        knows. Raises JobRefused when the provider does not want it; then it is removed from the ledger.
         """
         for attempt in range(_ATTEMPTS):
             try:
                 found = self._find(job.id) if attempt or perhaps_there else None
                 state = found or self._created(job)
-            except (Refused, Unclear) as error:
+            except (JobRefused, Unclear) as error:
                 last = attempt + 1 == _ATTEMPTS
-                if isinstance(error, Refused) and (last or error.status != _TOO_MANY):
+                if isinstance(error, JobRefused) and (last or error.status != _TOO_MANY):
                     self._ledger.remove(job)
                     raise
                 if not last:
@@ -87,18 +87,18 @@ class JobDriver:
     def look(self, job: Job) -> tuple[Job, JobState | None]:
         """The job as its provider tells of it now; None when it is not known there.
 
-        Raises Refused or Unclear when the provider does not say.
+        Raises JobRefused or Unclear when the provider does not say.
         """
         try:
             state = self._asked(self._protocol.look(job.remote), self._protocol.state)
-        except Refused as error:
+        except JobRefused as error:
             if error.status != _NOT_FOUND:
                 raise
             return job, None
         return self._seen(job, state), state
 
     def rows(self, file: str) -> Iterator[ResultRow | None]:
-        """The rows of a result file; None for a line that cannot be read. Raises Refused or Unclear."""
+        """The rows of a result file; None for a line that cannot be read. Raises JobRefused or Unclear."""
         for line in split_lines(self._wire.parts(self._protocol.download(file))):
             try:
                 row = self._protocol.row(line)
@@ -125,7 +125,7 @@ class JobDriver:
                         return job
                 if not page:
                     return None
-        except Refused as error:
+        except JobRefused as error:
             raise Unclear(str(error), hint=error.hint) from error
         raise Unclear("there are too many batch jobs to look through")
 

@@ -20,7 +20,7 @@ from ...events import Observer
 from ...values import Value
 from ..base import CheckedEmbedder
 from ..cache import EmbeddingCache
-from .base import BatchService, JobState, Phase, Refused, Unclear
+from .base import BatchService, JobRefused, JobState, Phase, Unclear
 from .collect import Collector
 from .decide import is_over, verdict
 from .driver import JobDriver
@@ -208,7 +208,7 @@ class BatchFill:
         )
         try:
             job = self._driver.hand_in(job, group.digests, group.lines)
-        except (Refused, Unclear) as error:
+        except (JobRefused, Unclear) as error:
             self._count_failure(f"{self._embedder.id} took no batch job: {error}")
         else:
             self._live[job.id] = job
@@ -217,12 +217,12 @@ class BatchFill:
         for job in jobs:
             try:
                 self._settle(job)
-            except (Refused, Unclear) as error:
+            except (JobRefused, Unclear) as error:
                 self._warn(f"the batch job {job.remote or job.id} cannot be looked at: {error}")
                 self._forget_after_all(job)
 
     def _settle(self, job: Job) -> None:
-        """Look at a job and do what follows. Raises Refused or Unclear when its provider does not say."""
+        """Look at a job and do what follows. Raises JobRefused or Unclear when its provider does not say."""
         if job.stage == "uploaded":
             self._live.pop(job.id)
             job = self._live[job.id] = self._driver.create(job, perhaps_there=True)

@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 from ..endpoint import Endpoint
 from ..remote.client import Answer, CallFailed, Client
 from ..remote.dialects import DIALECTS
-from .base import Call, Refused, Unclear
+from .base import Call, JobRefused, Unclear
 
 _Answer = TypeVar("_Answer")
 _READ_SECONDS = 120.0
@@ -40,7 +40,7 @@ class HttpWire:
     def answer(self, call: Call, *, once: bool = False) -> bytes:
         """The body of the answer. What may pass is tried again for two minutes, unless `once`.
 
-        Raises Refused and Unclear.
+        Raises JobRefused and Unclear.
         """
         return self._ask(call) if once else _persistently(lambda: self._ask(call))
 
@@ -118,7 +118,7 @@ class HttpWire:
             )
         except CallFailed as error:
             if error.trouble == "unusable":
-                raise Refused(f"{self._endpoint.provider}: {error}", status=0, hint=error.hint) from error
+                raise JobRefused(f"{self._endpoint.provider}: {error}", status=0, hint=error.hint) from error
             raise Unclear(f"{self._endpoint.provider}: {error}", hint=error.hint) from error
 
     def _connected(self) -> Client:
@@ -136,7 +136,7 @@ class HttpWire:
         message = f"{self._endpoint.provider} answered {answer.status}: {said}"
         if answer.status >= _SERVER_FAILS:
             raise Unclear(message)
-        refused = Refused(message, status=answer.status)
+        refused = JobRefused(message, status=answer.status)
         refused.retry_after = _seconds(answer.headers.get("retry-after"))
         raise refused
 
@@ -162,7 +162,7 @@ def _persistently(work: Callable[[], _Answer]) -> _Answer:
 
 def _pause_after(error: Exception) -> bool | float:
     """Whether to try again, and after how many seconds where the provider says so."""
-    if not isinstance(error, Refused):
+    if not isinstance(error, JobRefused):
         return isinstance(error, Unclear)
     if error.status not in _MAY_PASS:
         return False

@@ -32,7 +32,7 @@ class Landed(NamedTuple):
     error: BaseException | None = None
 
 
-class Calls(Generic[_Draft]):
+class Flights(Generic[_Draft]):
     """Sends batches, and gives back what came of them. For one thread."""
 
     def __init__(
