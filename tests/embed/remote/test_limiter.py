@@ -6,10 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.loopback.sites import KINDS, Time
 
-from memlane.config.kinds import Secret
 from memlane.embed.base import NoVector
-from memlane.embed.endpoint import Endpoint
-from memlane.embed.remote.limiter import Cut, Limiter, Limiters, TooLong
+from memlane.embed.remote.limiter import Cut, Limiter, TooLong
 
 
 class Service:
@@ -125,19 +123,6 @@ def test_a_clock_that_stands_still_does_not_wait_for_ever():
     limiter.refused(limiter.take(1, time), 20)
     limiter.take(1, time)
     assert time.pauses == [20]
-
-
-def test_one_limiter_for_a_key_and_purpose_and_no_key_in_it():
-    limiters = Limiters(Time().monotonic)
-
-    def endpoint(key: str) -> Endpoint:
-        return Endpoint("openai", "openai", "https://api.openai.com/v1", "m", key=Secret(key))
-
-    mine = limiters.limiter(endpoint("sk-mine-12345"), "document")
-    assert limiters.limiter(endpoint("sk-mine-12345"), "document") is mine
-    assert limiters.limiter(endpoint("sk-mine-12345"), "query") is not mine
-    assert limiters.limiter(endpoint("sk-other-1234"), "document") is not mine
-    assert "sk-mine" not in repr(vars(limiters))
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "ollama-old"])

@@ -16,7 +16,7 @@ from .calls import INDEX, QUERY, Calls, Patience, Refused
 from .client import Client
 from .dialects import DIALECTS, Dialect
 from .gemini_wire import is_second_generation
-from .limiter import Limiters, Waiter
+from .limiter import Limiter, Waiter
 from .limits import limits_of
 from .refusals import Refusal
 from .wire import Malformed, Purpose, sendable
@@ -45,13 +45,12 @@ class RemoteEmbedder:
         endpoint: Endpoint,
         *,
         clock: Clock,
-        limiters: Limiters | None = None,
         waiter: Waiter | None = None,
         jitter: Callable[[], float] | None = None,
         index: Patience = INDEX,
         query: Patience = QUERY,
     ) -> None:
-        """Opens no connection. Embedders that share `limiters` pause together where they share a key."""
+        """Opens no connection. Queries have a limiter of their own: they cannot wait for indexing."""
         self.id = endpoint.provider
         self.model = endpoint.model
         self._endpoint = endpoint
@@ -63,12 +62,11 @@ class RemoteEmbedder:
         secrets = tuple(str(text) for text in (endpoint.key, *endpoint.headers.values()) if text)
         self._client = Client(endpoint.base_url, headers=self._dialect.headers(endpoint), secrets=secrets)
         self._who = f"{self.id} ({self.model}) at {self._client.host}"
-        limiters = limiters or Limiters(clock.monotonic)
 
-        def calls(purpose: Purpose, patience: Patience) -> Calls:
+        def calls(patience: Patience) -> Calls:
             return Calls(
                 self._client,
-                limiters.limiter(endpoint, purpose),
+                Limiter(clock.monotonic),
                 patience,
                 clock=clock,
                 waiter=waiter or self._closed,
@@ -76,7 +74,7 @@ class RemoteEmbedder:
                 who=self._who,
             )
 
-        self._calls = {"query": calls("query", query), "document": calls("document", index)}
+        self._calls = {"query": calls(query), "document": calls(index)}
 
     @property
     def identity(self) -> Mapping[str, str | int]:

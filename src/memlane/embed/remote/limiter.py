@@ -1,4 +1,4 @@
-"""One limiter for one provider and key: all workers pause together, and learn how much a minute takes.
+"""One limiter for all workers of a purpose: they pause together, and learn how much a minute takes.
 
 A service that refuses says how long to wait, but seldom how much it takes. What it took within the minute
 before a refusal is kept as the pace; where it took nothing, the next request is half as large. A pace that
@@ -10,11 +10,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from hashlib import sha256
 from typing import NamedTuple, Protocol
-
-from ..endpoint import Endpoint
-from .wire import Purpose
 
 _WINDOW = 60.0
 _LOOK_AGAIN = 0.2
@@ -171,22 +167,3 @@ class Limiter:
         while self._taken and self._taken[0][0] + _WINDOW <= now:
             self._taken.popleft()
         return sum(items for _, items in self._taken)
-
-
-class Limiters:
-    """The limiters of one embedder, or of several that share them: one for each provider, key and purpose.
-
-    Queries have limiters of their own, since a query cannot wait for indexing.
-    """
-
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._monotonic = monotonic
-        self._lock = threading.Lock()
-        self._limiters: dict[tuple[str, Purpose], Limiter] = {}
-
-    def limiter(self, endpoint: Endpoint, purpose: Purpose) -> Limiter:
-        """The limiter of all that is asked of this provider with this key."""
-        account = f"{endpoint.kind}\n{endpoint.base_url}\n{endpoint.key or ''}"
-        name = sha256(account.encode()).hexdigest(), purpose
-        with self._lock:
-            return self._limiters.setdefault(name, Limiter(self._monotonic))
