@@ -72,6 +72,17 @@ def test_twice_refused_without_anything_taken_halves_the_request():
         assert limiter.largest == size
 
 
+def test_a_service_that_was_only_busy_is_not_held_to_a_pace():
+    time = Time()
+    limiter = Limiter(time.monotonic)
+    for _ in range(3):
+        limiter.refused(limiter.take(min(8, limiter.largest or 8), time), 1)
+    assert limiter.largest == 2
+    while (items := limiter.largest) < 8:
+        limiter.done(limiter.take(items, time))
+    assert time.passed == 3  # the pauses it asked for, and no other
+
+
 def test_what_is_under_way_counts_for_the_pace():
     time = Time()
     limiter = Limiter(time.monotonic)
@@ -144,6 +155,15 @@ def test_ten_items_a_minute(site, name, workers):
     assert sum(at.service.embedded.values()) == 50
     assert set(at.service.embedded.values()) == {1}
     assert at.embedder.max_batch_items <= 12  # a little more than is known to fit is tried now and then
+
+
+def test_a_long_pause_is_told(site, caplog):
+    at = site("openai")
+    at.service.faults.extend(at.service.rate_limited(**{"retry-after": wait}) for wait in ("2", "30"))
+    with caplog.at_level("INFO", "memlane"):
+        at.embedder.embed_documents(["a"])
+    (told,) = (record.getMessage() for record in caplog.records if record.name == "memlane")
+    assert told.endswith("the next request is sent in 30 s")
 
 
 def test_a_query_is_not_held_up_by_the_pause_of_indexing(site):

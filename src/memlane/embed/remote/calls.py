@@ -33,6 +33,8 @@ class Patience(Value, frozen=True):
 
 
 _LEAST_SECONDS = 0.05
+_TOLD_SECONDS = 5.0
+"""A longer pause is told in the log: otherwise it looks as if nothing happens any more."""
 
 INDEX = Patience(6, 1.0, 60.0, None, 120.0)
 QUERY = Patience(3, 0.2, 2.0, 8.0, 8.0)
@@ -113,6 +115,14 @@ class Calls:
                 raise problem
             self._pause(refusal.pause, failures, started, problem)
 
+    def wait(self, seconds: float) -> bool:
+        """Pause, and tell of it when it is long. True when it was cut short."""
+        if seconds > _TOLD_SECONDS:
+            import logging
+
+            logging.getLogger("memlane").info("%s: the next request is sent in %.0f s", self._who, seconds)
+        return self._waiter.wait(seconds)
+
     def _answer(self, request: Request, left: float | None) -> Answer:
         limit = self._patience.call_seconds if left is None else max(left, _LEAST_SECONDS)
         return self._client.request("POST", request.path, content=request.body, total_seconds=limit)
@@ -143,7 +153,7 @@ class Calls:
 
     def _turn(self, items: int, left: float | None) -> Turn:
         try:
-            return self._limiter.take(items, self._waiter, left)
+            return self._limiter.take(items, self, left)
         except TooLong as pause:
             raise EmbeddingError(
                 f"{self._who} wants a pause of {pause.seconds:.0f} s before the next request",
@@ -157,7 +167,7 @@ class Calls:
         left = self._left(started)
         if left is not None and pause >= left:
             raise problem
-        if self._waiter.wait(pause):
+        if self.wait(pause):
             self._ended()
 
     def _backoff(self, failures: int) -> float:

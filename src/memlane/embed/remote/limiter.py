@@ -1,8 +1,8 @@
 """One limiter for all workers of a purpose: they pause together, and learn how much a minute takes.
 
 A service that refuses says how long to wait, but seldom how much it takes. What it took within the minute
-before a refusal is kept as the pace; where it took nothing, the next request is half as large. A pace that
-holds grows by a quarter, and stays below what was refused lately.
+before a refusal is kept as the pace; where it took nothing, no pace is known, and the next request is half as
+large. A pace that holds grows by a quarter, and stays below what was refused lately; such a size grows, too.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ class Limiter:
         self._taken: deque[tuple[float, int]] = deque()
         self._under_way = 0
         self._pace: int | None = None
-        """Items a minute; None while nothing was refused."""
+        """Items a minute; None while no limit of a minute is known."""
+        self._size: int | None = None
+        """Items a request; None while none was too many by itself."""
         self._proven = 0
         """The most that was taken within a minute since the last pause that taught something."""
         self._ceiling: int | None = None
@@ -72,7 +74,7 @@ class Limiter:
     @property
     def largest(self) -> int | None:
         """How many items a request may have; None where no limit is known."""
-        return self._pace
+        return min((each for each in (self._pace, self._size) if each is not None), default=None)
 
     @property
     def refused_in_a_row(self) -> int:
@@ -108,6 +110,8 @@ class Limiter:
             self._under_way -= turn.items
             self._taken.append((now, turn.items))
             self._refused_in_a_row = 0
+            if self._size is not None and turn.items >= self._size:
+                self._size = _grown(self._size)
             spent = self._spent(now)
             self._proven = max(self._proven, spent)
             if self._pace is not None and spent >= self._pace:
@@ -134,7 +138,7 @@ class Limiter:
         old = now - self._ceiling_since > _CEILING_HOLDS
         if self._ceiling is not None and (old or spent >= self._ceiling):
             self._ceiling = None
-        grown = spent + max(1, spent // 4)
+        grown = _grown(spent)
         self._pace = grown if self._ceiling is None else max(spent, min(grown, self._ceiling - 1))
 
     def _learn(self, items: int, spent: int, now: float) -> None:
@@ -144,7 +148,7 @@ class Limiter:
         elif 0 < self._proven < items:
             self._lower(self._proven, items, now)
         elif self._refused_in_a_row > 1:
-            self._lower(max(1, items // 2), items, now)
+            self._size = max(1, items // 2)
             self._proven = 0
 
     def _lower(self, pace: int, ceiling: int, now: float) -> None:
@@ -167,3 +171,7 @@ class Limiter:
         while self._taken and self._taken[0][0] + _WINDOW <= now:
             self._taken.popleft()
         return sum(items for _, items in self._taken)
+
+
+def _grown(items: int) -> int:
+    return items + max(1, items // 4)
