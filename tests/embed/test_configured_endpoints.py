@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 
+from memlane.clock import SystemClock
 from memlane.config import AgentSettings, load_config
 from memlane.config.auth_profiles import read_auth_profiles
 from memlane.config.remote_facts import REMOTE_FACTS
+from memlane.embed.base import NoVector, pack
 from memlane.embed.configured import endpoint_for
 from memlane.embed.endpoint import Endpoint
+from memlane.embed.select import choose_provider
 from memlane.errors import ProviderUnavailable
+from memlane.testing import RecordingObserver
 
 PROXY = "https://proxy.example/v1"
 PLACES = "memorySearch.remote.apiKey, auth profiles"
@@ -308,6 +312,15 @@ def test_a_header_does_for_a_key(machine: Machine) -> None:
     remote = {"baseUrl": PROXY, "headers": {"api-key": "sk-azure"}}
     endpoint = machine.endpoint("openai", remote=remote)
     assert (endpoint.key, endpoint.key_origin) == (None, "the header api-key")
+
+
+def test_vectors_of_another_length_than_configured_are_none_whichever_way_they_come(machine: Machine) -> None:
+    said = {"provider": "openai", "outputDimensionality": 3, "remote": {"apiKey": "sk-mine-12345"}}
+    choice = choose_provider(machine.settings(**said), clock=SystemClock(), observer=RecordingObserver())
+    good, other = choice.embedder.checked([pack([1, 0, 0]), pack([1, 0])])
+    assert (good, other) == (pack([1, 0, 0]), NoVector("the vector has 2 dimensions, not 3"))
+    assert choice.embedder.checked([pack([1, 0])]) == [other]
+    choice.close()
 
 
 def test_a_fallback_has_nothing_of_the_primary(machine: Machine) -> None:

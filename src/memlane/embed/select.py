@@ -163,7 +163,8 @@ class _Selection:
         from .remote import remote_embedder
 
         endpoint = endpoint_for(name, self._settings, self._profiles, is_fallback=is_fallback)
-        return _Made(CheckedEmbedder(remote_embedder(endpoint, clock=self._clock)), endpoint)
+        embedder = remote_embedder(endpoint, clock=self._clock)
+        return _Made(CheckedEmbedder(embedder, dimensions=endpoint.dimensions), endpoint)
 
     @cached_property
     def _profiles(self) -> AuthProfiles:

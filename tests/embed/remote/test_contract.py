@@ -85,8 +85,10 @@ def test_dimensions_are_asked_for_and_checked(site, name):
     at.embedder.verify()
     assert dimensions_of(at.embedder.embed_query("x")) == 128
     at.service.dimensions_for = lambda body: 64
-    with pytest.raises(EmbeddingError, match="gives vectors of 64 dimensions, not the 128"):
-        at.embedder.verify()
+    embed = at.embedder
+    for ask in (embed.verify, lambda: embed.embed_query("x"), lambda: embed.embed_documents(["x", "y"])):
+        with pytest.raises(EmbeddingError, match="gives vectors of 64 dimensions, not the 128"):
+            ask()
 
 
 @ALL

@@ -153,12 +153,6 @@ class RemoteEmbedder:
         vector = self.embed_query(_PROBE)
         if isinstance(vector, NoVector):
             raise EmbeddingError(f"{self._who} gives no vector: {vector.reason}", hint="check the model")
-        wanted, given = self._endpoint.dimensions, dimensions_of(vector)
-        if wanted is not None and given != wanted:
-            raise EmbeddingError(
-                f"{self._who} gives vectors of {given} dimensions, not the {wanted} that are asked for",
-                hint="check memorySearch.outputDimensionality; not every model can be told",
-            )
 
     def close(self) -> None:
         """End all calls and let go of the connections."""
@@ -226,11 +220,23 @@ class RemoteEmbedder:
         body = self._calls[purpose].ask(request, len(inputs))
         read = dialect.read_query if purpose == "query" else dialect.read
         try:
-            return read(body, len(inputs))
+            vectors = read(body, len(inputs))
         except Malformed as error:
             raise EmbeddingError(
                 f"{self._who} {error}", hint="check the address, and that an embedding model answers there"
             ) from None
+        self._check_dimensions(vectors)
+        return vectors
+
+    def _check_dimensions(self, vectors: Sequence[Vector | NoVector]) -> None:
+        """Raise EmbeddingError where no vector of an answer is as long as was asked for."""
+        given = {dimensions_of(vector) for vector in vectors if not isinstance(vector, NoVector)}
+        wanted = self._endpoint.dimensions
+        if wanted is not None and given and wanted not in given:
+            raise EmbeddingError(
+                f"{self._who} gives vectors of {max(given)} dimensions, not the {wanted} that are asked for",
+                hint="check memorySearch.outputDimensionality; not every model can be told",
+            )
 
     def _problem(self, refusal: Refusal) -> EmbeddingError:
         return self._calls["document"].problem(refusal)
