@@ -94,4 +94,4 @@ def test_importing_the_package_costs_next_to_nothing() -> None:
 def test_a_remote_provider_is_chosen_without_its_library(indexed: Path) -> None:
     document = "{agents: {defaults: {memorySearch: {provider: 'openai', remote: {apiKey: 'k'}}}}}"
     (indexed / "state/openclaw.json").write_text(document)
-    assert not imported(indexed, "status") & {"httpx2", "httpcore2", "stamina", "ssl"}
+    assert not imported(indexed, "status") & {"httpx2", "httpcore2", "ssl"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from memlane.embed.base import CheckedEmbedder
-from memlane.embed.batch.base import BatchProtocol, BatchService, Call, JobRefused, Unclear
+from memlane.embed.batch.base import BatchProtocol, BatchService, Call, JobRefused, Pause, Unclear, Wire
 from memlane.embed.batch.fill import BatchFill
 from memlane.embed.batch.gemini import GeminiBatches
 from memlane.embed.batch.ledger import Ledger
@@ -61,11 +61,8 @@ class DirectWire:
 
     def __init__(self, api: BatchApi) -> None:
         self.api = api
-        self.once: list[str] = []
 
     def answer(self, call: Call, *, once: bool = False) -> bytes:
-        if once:
-            self.once.append(call.path)
         root = f"/upload{self.api.root}" if call.upload else self.api.root  # type: ignore[attr-defined]
         target = f"{root}{call.path}?{urlencode(call.query)}"
         name, value = self.api.key_header
@@ -80,7 +77,9 @@ class DirectWire:
         if int(status) >= 500:
             raise Unclear(f"status {status}")
         if int(status) >= 400:
-            raise JobRefused(data.decode(), status=int(status))
+            refused = JobRefused(data.decode(), status=int(status))
+            refused.passing = int(status) == 429
+            raise refused
         return data
 
     def close(self) -> None:
@@ -114,7 +113,7 @@ class Site:
         self.time = Time()
         self.settings = BatchSettings(enabled=True, poll_seconds=1.0, timeout_seconds=60.0, worth_a_job=worth)
         self.embedder = CheckedEmbedder(HashEmbedder(self.api.dimensions))
-        self.wire = DirectWire(self.api)
+        self.connect: Callable[[Pause], Wire] = lambda pause: DirectWire(self.api)
         self.observer = RecordingObserver()
 
     @property
@@ -126,7 +125,7 @@ class Site:
 
     def fill(self, cache: EmbeddingCache) -> BatchFill:
         return BatchFill(
-            BatchService(self.protocol, self.wire),
+            BatchService(self.protocol, self.connect),
             self.embedder,
             cache,
             self.ledger,

@@ -74,7 +74,7 @@ class Batches:
         from ..embed.batch.ledger import Ledger
 
         return BatchFill(
-            batch_service(endpoint),
+            batch_service(endpoint, clock=self._clock),
             embedder,
             self._cache,
             Ledger(self._folder),

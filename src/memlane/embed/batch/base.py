@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -117,10 +117,12 @@ class JobRefused(EmbeddingError):  # noqa: N818 - reads as a statement of fact
 
     Attributes:
         status: the HTTP status it said so with.
-        retry_after: after how many seconds it may be asked again, where it says so.
+        passing: whether it may say yes a little later.
+        pause: after how many seconds it may be asked again, where it says so.
     """
 
-    retry_after: float | None = None
+    passing = False
+    pause: float | None = None
 
     def __init__(self, message: str, *, status: int, hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -128,7 +130,13 @@ class JobRefused(EmbeddingError):  # noqa: N818 - reads as a statement of fact
 
 
 class Unclear(EmbeddingError):  # noqa: N818
-    """No answer, or none that can be understood: what was asked for may have been done or not."""
+    """No answer, or none that can be understood: what was asked for may have been done or not.
+
+    Attributes:
+        pause: after how many seconds the provider may be asked again, where it says so.
+    """
+
+    pause: float | None = None
 
 
 class Wire(Protocol):
@@ -150,8 +158,13 @@ class Wire(Protocol):
         ...
 
 
+Pause = Callable[[float], None]
+"""Waits for so many seconds; may raise to end the work."""
+
+
 class BatchService(NamedTuple):
-    """The batch jobs of a provider, ready for use."""
+    """The batch jobs of a provider."""
 
     protocol: BatchProtocol
-    wire: Wire
+    connect: Callable[[Pause], Wire]
+    """A wire that pauses this way between attempts. Opens nothing yet."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..endpoint import Endpoint
 
 if TYPE_CHECKING:
+    from ...clock import Clock
     from .base import BatchProtocol, BatchService
 
 
@@ -41,9 +42,10 @@ def has_batches(endpoint: Endpoint | None) -> bool:
     return endpoint is not None and endpoint.kind in _PROTOCOLS
 
 
-def batch_service(endpoint: Endpoint) -> BatchService:
+def batch_service(endpoint: Endpoint, *, clock: Clock) -> BatchService:
     """The batch jobs of an endpoint that has them. Asks nobody anything."""
     from .base import BatchService
     from .wire import HttpWire
 
-    return BatchService(_PROTOCOLS[endpoint.kind](endpoint), HttpWire(endpoint))
+    protocol = _PROTOCOLS[endpoint.kind](endpoint)
+    return BatchService(protocol, lambda pause: HttpWire(endpoint, clock=clock, pause=pause))

@@ -15,7 +15,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from ...clock import Clock
-from .base import BatchService, Call, JobRefused, JobState, Json, ResultRow, Unclear
+from .base import BatchProtocol, Call, JobRefused, JobState, Json, Pause, ResultRow, Unclear, Wire
 from .ledger import Job, Ledger
 from .lines import json_object, split_lines
 
@@ -26,7 +26,6 @@ _PAUSE = 2.0
 _MOST_PAGES = 100
 """So many pages of jobs are looked through for one of ours."""
 _NOT_FOUND = 404
-_TOO_MANY = 429
 
 
 class JobDriver:
@@ -34,14 +33,15 @@ class JobDriver:
 
     def __init__(
         self,
-        service: BatchService,
+        protocol: BatchProtocol,
+        wire: Wire,
         ledger: Ledger,
         *,
         clock: Clock,
-        pause: Callable[[float], None],
+        pause: Pause,
     ) -> None:
-        """`pause` waits for so many seconds."""
-        self._protocol, self._wire = service
+        self._protocol = protocol
+        self._wire = wire
         self._ledger = ledger
         self._clock = clock
         self._pause = pause
@@ -75,7 +75,7 @@ class JobDriver:
                 state = found or self._created(job)
             except (JobRefused, Unclear) as error:
                 last = attempt + 1 == _ATTEMPTS
-                if isinstance(error, JobRefused) and (last or error.status != _TOO_MANY):
+                if isinstance(error, JobRefused) and (last or not error.passing):
                     self._ledger.remove(job)
                     raise
                 if not last:

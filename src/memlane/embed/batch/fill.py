@@ -6,7 +6,7 @@ sends what is still missing, but for the texts of jobs that may yet make them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from itertools import chain, islice
 from time import sleep
@@ -20,7 +20,7 @@ from ...events import Observer
 from ...values import Value
 from ..base import CheckedEmbedder
 from ..cache import EmbeddingCache
-from .base import BatchService, JobRefused, JobState, Phase, Unclear
+from .base import BatchService, JobRefused, JobState, Pause, Phase, Unclear
 from .collect import Collector
 from .decide import is_over, verdict
 from .driver import JobDriver
@@ -78,10 +78,11 @@ class BatchFill:
         space: str,
         observer: Observer,
         clock: Clock,
-        pause: Callable[[float], None] = sleep,
+        pause: Pause = sleep,
     ) -> None:
         """`space` is the identity of the space; `pause` waits for so many seconds."""
-        self._protocol, self._wire = service
+        self._protocol = service.protocol
+        self._wire = service.connect(self._rest)
         self._embedder = embedder
         self._ledger = ledger
         self._settings = settings
@@ -89,13 +90,14 @@ class BatchFill:
         self._observer = observer
         self._clock = clock
         self._pause = pause
-        self._driver = JobDriver(service, ledger, clock=clock, pause=pause)
+        self._driver = JobDriver(self._protocol, self._wire, ledger, clock=clock, pause=self._rest)
         self._collector = Collector(self._driver, embedder, cache, ledger, warn=self._warn)
         self._live: dict[str, Job] = {}
         self._failures = 0
         self._put_off: set[str] = set()
         """Ended jobs whose results could not be taken over in this pass: they may be gigabytes."""
         self._warnings: list[str] = []
+        self._total = 0
 
     def run(self, missing: Iterable[Text], *, total: int, brief: bool = False) -> BatchOutcome:
         """Take up the jobs there are, hand in new ones where `missing` is large, wait as configured.
@@ -104,8 +106,9 @@ class BatchFill:
         the number of all of them, for progress. `brief`: do not wait. Raises StoreError, and what the
         observer raises to end the work; the jobs go on in either case.
         """
+        self._total = total
         try:
-            return self._run(missing, total, brief=brief)
+            return self._run(missing, brief=brief)
         finally:
             self._wire.close()
 
@@ -117,7 +120,7 @@ class BatchFill:
             self._wire.close()
         return self._outcome(self._claimed())
 
-    def _run(self, missing: Iterable[Text], total: int, *, brief: bool) -> BatchOutcome:
+    def _run(self, missing: Iterable[Text], *, brief: bool) -> BatchOutcome:
         waiting = self._settings.wait and not brief
         self._take_up(rested=_REST if brief else timedelta(0))
         groups = self._groups(missing)
@@ -128,7 +131,7 @@ class BatchFill:
             due = [job for job in self._live.values() if job.id not in self._put_off]
             if not due or not waiting or self._clock.monotonic() >= until:
                 break
-            self._wait(total, until)
+            self._wait(until)
             self._look_at([job for job in self._live.values() if job.id not in self._put_off])
         left = self._claimed()
         if not waiting and not self._off:
@@ -274,15 +277,18 @@ class BatchFill:
     def _until(self) -> float:
         return self._clock.monotonic() + self._settings.timeout_seconds
 
-    def _wait(self, total: int, until: float) -> None:
-        """Let an interval pass, in steps in which the observer may end the work."""
-        left = max(self._settings.poll_seconds, _LEAST_INTERVAL)
-        left = min(left, max(until - self._clock.monotonic(), _LEAST_INTERVAL))
+    def _wait(self, until: float) -> None:
+        """Let an interval pass between two looks."""
+        interval = max(self._settings.poll_seconds, _LEAST_INTERVAL)
+        self._rest(min(interval, max(until - self._clock.monotonic(), _LEAST_INTERVAL)))
+
+    def _rest(self, seconds: float) -> None:
+        """Let time pass, in steps in which the observer may end the work."""
         done = self._collector.taken + sum(job.done for job in self._live.values())
-        while left > 0:
-            self._observer.progress("embed", min(done, total), total)
-            self._pause(min(left, _STEP))
-            left -= _STEP
+        while seconds > 0:
+            self._observer.progress("embed", min(done, self._total), self._total)
+            self._pause(min(seconds, _STEP))
+            seconds -= _STEP
 
     def _claimed(self) -> set[bytes]:
         """The texts that running jobs hold."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from tempfile import TemporaryFile
 from typing import TypeVar
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
+from ...clock import Clock
 from ..endpoint import Endpoint
 from ..remote.client import Answer, CallFailed, Client
 from ..remote.dialects import DIALECTS
-from .base import Call, JobRefused, Unclear
+from ..remote.refusals import read_refusal
+from .base import Call, JobRefused, Pause, Unclear
 
 _Answer = TypeVar("_Answer")
 _READ_SECONDS = 120.0
@@ -20,29 +21,28 @@ _ATTEMPTS = 5
 _RETRY_SECONDS = 120.0
 _LONGEST_PAUSE = 60.0
 _MOST_REDIRECTS = 3
-_MAY_PASS = frozenset({408, 425, 429})
 _SERVER_FAILS = 500
 _MOST_BYTES = 8_000_000_000
 """50,000 vectors of 3,072 numbers, written out as text, take 3 GB."""
 _PIECE = 1 << 20
-_SAID = 300
-"""So many characters of a refusal are repeated."""
 
 
 class HttpWire:
     """Sends calls to one endpoint, with its key. Nothing is opened before the first call."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, *, clock: Clock, pause: Pause) -> None:
         self._endpoint = endpoint
+        self._clock = clock
+        self._pause = pause
         self._headers = DIALECTS[endpoint.kind].headers(endpoint)
         self._client: Client | None = None
 
     def answer(self, call: Call, *, once: bool = False) -> bytes:
-        """The body of the answer. What may pass is tried again for two minutes, unless `once`.
+        """The body of the answer. What may pass is tried again within two minutes, unless `once`.
 
         Raises JobRefused and Unclear.
         """
-        return self._ask(call) if once else _persistently(lambda: self._ask(call))
+        return self._ask(call) if once else self._persistently(lambda: self._ask(call))
 
     def parts(self, call: Call) -> Iterator[bytes]:
         """The body of a long answer. Of one that breaks off, what has come is given before Unclear."""
@@ -55,7 +55,7 @@ class HttpWire:
 
             broken: Unclear | None = None
             try:
-                _persistently(fetch)
+                self._persistently(fetch)
             except Unclear as error:
                 broken = error
             file.seek(0)
@@ -69,6 +69,21 @@ class HttpWire:
         client, self._client = self._client, None
         if client is not None:
             client.close()
+
+    def _persistently(self, work: Callable[[], _Answer]) -> _Answer:
+        """Do the work, again while it fails in a way that may pass."""
+        started = self._clock.monotonic()
+        for attempt in range(_ATTEMPTS):
+            try:
+                return work()
+            except (JobRefused, Unclear) as error:
+                pause = 2.0**attempt if error.pause is None else error.pause
+                over = self._clock.monotonic() - started + pause > _RETRY_SECONDS
+                passing = isinstance(error, Unclear) or error.passing
+                if not passing or over or pause > _LONGEST_PAUSE or attempt + 1 == _ATTEMPTS:
+                    raise
+            self._pause(pause)
+        raise AssertionError("the last attempt returns or raises")
 
     def _ask(self, call: Call, sink: Callable[[bytes], object] | None = None) -> bytes:
         """The body of the answer to one call, or nothing where it goes to `sink`."""
@@ -131,13 +146,16 @@ class HttpWire:
         """Raise for an answer that is none."""
         if answer.ok:
             return
-        # Hidden before it is cut: half a key would not be known for one.
-        said = _words(self._connected().hide_in(answer).body)
-        message = f"{self._endpoint.provider} answered {answer.status}: {said}"
+        client = self._connected()
+        refusal = read_refusal(client.hide_in(answer), self._clock.now())
+        said = f": {client.hide(refusal.detail)}" if refusal.detail else ""
+        message = f"{self._endpoint.provider} answered {answer.status}{said}"
         if answer.status >= _SERVER_FAILS:
-            raise Unclear(message)
+            unclear = Unclear(message)
+            unclear.pause = refusal.pause
+            raise unclear
         refused = JobRefused(message, status=answer.status)
-        refused.retry_after = _seconds(answer.headers.get("retry-after"))
+        refused.passing, refused.pause = refusal.kind in {"rate", "server"}, refusal.pause
         raise refused
 
 
@@ -146,46 +164,3 @@ def upload_address(base_url: str, path: str) -> str:
     parts = urlsplit(base_url)
     above, _, version = parts.path.rstrip("/").rpartition("/")
     return urlunsplit((parts.scheme, parts.netloc, f"{above}/upload/{version}{path}", parts.query, ""))
-
-
-def _persistently(work: Callable[[], _Answer]) -> _Answer:
-    """Do the work, again while it fails in a way that may pass."""
-    import stamina
-
-    for attempt in stamina.retry_context(
-        _pause_after, attempts=_ATTEMPTS, timeout=_RETRY_SECONDS, wait_max=_LONGEST_PAUSE / 4
-    ):
-        with attempt:
-            return work()
-    raise AssertionError("the last attempt returns or raises")
-
-
-def _pause_after(error: Exception) -> bool | float:
-    """Whether to try again, and after how many seconds where the provider says so."""
-    if not isinstance(error, JobRefused):
-        return isinstance(error, Unclear)
-    if error.status not in _MAY_PASS:
-        return False
-    asked = error.retry_after
-    return True if asked is None else asked if asked <= _LONGEST_PAUSE else False
-
-
-def _seconds(value: str | None) -> float | None:
-    """What `Retry-After` asks for, where it is a number of seconds."""
-    try:
-        return max(0.0, float(value)) if value else None
-    except ValueError:
-        return None
-
-
-def _words(body: bytes) -> str:
-    """What a refusal says, from whichever of the usual places."""
-    text = body.decode("utf-8", "replace")
-    try:
-        said: object = json.loads(text)
-    except ValueError:
-        said = text
-    for key in ("error", "message", "detail"):
-        if isinstance(said, Mapping) and key in said:
-            said = said[key]
-    return " ".join(str(said).split())[:_SAID]
