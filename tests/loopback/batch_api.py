@@ -22,12 +22,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from email.parser import BytesParser
 from email.policy import HTTP
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from memlane.embed.base import NoVector, unpack
 from memlane.testing import HashEmbedder
+
+from .running import running
 
 KEY = "sk-loopback"
 LOST = "lost"
@@ -197,6 +199,16 @@ class BatchApi:
         self.files[name] = b"".join(line + b"\n" for line in lines)
         return name
 
+    def shown(self, job: Job) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def look(self, name: str) -> bytes:
+        job = self.jobs.get(name)
+        if job is None:
+            raise Refusal(404, "no such batch")
+        self.get_on(job)
+        return json.dumps(self.shown(job)).encode()
+
     def pay_directly(self, texts: list[str]) -> list[list[float]]:
         for text in texts:
             self.paid[text] += 1
@@ -229,11 +241,7 @@ class OpenAiApi(BatchApi):
         if step == "direct":
             return self.embed(loads(body, headers))
         if step == "look":
-            job = self.jobs.get(rest.removeprefix("/batches/"))
-            if job is None:
-                raise Refusal(404, "no such batch")
-            self.get_on(job)
-            return json.dumps(self.shown(job)).encode()
+            return self.look(rest.removeprefix("/batches/"))
         if step == "list":
             return self.page(query)
         if step == "download":
@@ -429,11 +437,7 @@ class GeminiApi(BatchApi):
         if step == "direct":
             return self.embed(rest, loads(body, headers))
         if step == "look":
-            job = self.jobs.get(rest.removeprefix("/batches/"))
-            if job is None:
-                raise Refusal(404, "no such batch")
-            self.get_on(job)
-            return json.dumps(self.shown(job)).encode()
+            return self.look(rest.removeprefix("/batches/"))
         if step == "list":
             return self.page(query)
         if step == "download":
@@ -606,17 +610,5 @@ def served(api: BatchApi) -> Iterator[str]:
         def log_message(self, *args: object) -> None:
             """Say nothing."""
 
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, *args: object) -> None:
-            """A client that was killed is no news."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}{api.root}"  # type: ignore[attr-defined]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with running(Handler) as address:
+        yield f"{address}{api.root}"  # type: ignore[attr-defined]

@@ -14,8 +14,10 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, NamedTuple
+
+from .running import running
 
 KEY = "sk-loopback-0123456789abcdef"
 
@@ -75,18 +77,12 @@ def served(server: ChatServer) -> Iterator[str]:
     class Handler(_Handler):
         service = server
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    server.url = f"http://127.0.0.1:{http.server_address[1]}/v1"
-    try:
-        yield server.url
-    finally:
-        server.held.set()
-        http.shutdown()
-        thread.join()
-        http.server_close()
+    with running(Handler) as address:
+        server.url = f"{address}/v1"
+        try:
+            yield server.url
+        finally:
+            server.held.set()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -19,12 +19,14 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from memlane.embed.base import NoVector, unpack
 from memlane.testing import HashEmbedder
+
+from .running import running
 
 KEY = "sk-loopback-0123456789"
 
@@ -404,15 +406,8 @@ def served(service: Service) -> Iterator[str]:
         def log_message(self, *arguments: object) -> None:
             """Nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    service.url = f"http://127.0.0.1:{server.server_port}"
-    try:
-        yield service.url
-    finally:
-        service.release.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with running(Handler) as service.url:
+        try:
+            yield service.url
+        finally:
+            service.release.set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -22,38 +21,17 @@ from memlane.index.identity import space_identity, text_digest
 from memlane.testing import HashEmbedder, RecordingObserver
 
 from .batch_api import CUT, LOST, BatchApi, GeminiApi, OpenAiApi, VoyageApi
+from .passing import Time
 
 KINDS: dict[str, tuple[type[BatchApi], Callable[[Endpoint], BatchProtocol]]] = {
     "openai": (OpenAiApi, OpenAiBatches),
     "voyage": (VoyageApi, VoyageBatches),
     "gemini": (GeminiApi, GeminiBatches),
 }
-START = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 
 class Killed(BaseException):
     """What a kill is in a process that goes on: nothing catches it."""
-
-
-class Time:
-    """A clock that goes on when somebody waits."""
-
-    def __init__(self) -> None:
-        self.passed = 0.0
-        self.pauses: list[float] = []
-
-    def now(self) -> datetime:
-        return START + timedelta(seconds=self.passed)
-
-    def today(self):
-        return self.now().date()
-
-    def monotonic(self) -> float:
-        return self.passed
-
-    def pause(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-        self.passed += seconds
 
 
 class DirectWire:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from memlane.config.kinds import Secret
@@ -22,31 +21,7 @@ from .embeddings_api import (
 )
 from .gemini_api import Gemini2Service, GeminiService
 from .ollama_api import OldOllamaService, OllamaService
-
-START = datetime(2026, 12, 1, 12, tzinfo=UTC)
-
-
-class Time:
-    """A clock that goes on when somebody waits, and does not wait."""
-
-    def __init__(self) -> None:
-        self.passed = 0.0
-        self.pauses: list[float] = []
-        self.over = False
-
-    def now(self) -> datetime:
-        return START + timedelta(seconds=self.passed)
-
-    def today(self):
-        return self.now().date()
-
-    def monotonic(self) -> float:
-        return self.passed
-
-    def wait(self, seconds: float) -> bool:
-        self.pauses.append(seconds)
-        self.passed += seconds
-        return self.over
+from .passing import Time
 
 
 class Site(NamedTuple):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.loopback.batch_api import CUT, KEY, LOST, OpenAiApi, served
-from tests.loopback.in_process import Site, Time
+from tests.loopback.in_process import Site
+from tests.loopback.passing import Time
 
 from memlane.embed.batch.base import Call, JobRefused, Unclear
 from memlane.embed.batch.connect import batch_service, has_batches

@@ -11,8 +11,10 @@ import hashlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.loopback.running import running
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -116,15 +118,5 @@ def running_hub(content: bytes) -> Iterator[Hub]:
     """A hub with one file, `org/repo/tiny.gguf`, whose content lies on another host's storage."""
     hub = Hub(content)
     handler = type("Handler", (_Handler,), {"hub": hub})
-    servers = [ThreadingHTTPServer(("127.0.0.1", 0), handler) for _ in range(2)]
-    hub.endpoint, hub.storage = (f"http://127.0.0.1:{server.server_port}" for server in servers)
-    threads = [threading.Thread(target=server.serve_forever, args=(0.05,)) for server in servers]
-    for thread in threads:
-        thread.start()
-    try:
+    with running(handler) as hub.endpoint, running(handler) as hub.storage:
         yield hub
-    finally:
-        for server, thread in zip(servers, threads, strict=True):
-            server.shutdown()
-            thread.join()
-            server.server_close()

@@ -4,7 +4,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.loopback.sites import KINDS, Time
+from tests.loopback.passing import Time
+from tests.loopback.sites import KINDS
 
 from memlane.embed.base import NoVector
 from memlane.embed.remote.limiter import Cut, Limiter, TooLong
