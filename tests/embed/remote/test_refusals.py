@@ -102,6 +102,23 @@ def test_pauses(headers, body, pause):
     assert read_refusal(Answer(429, headers, body), NOW).pause == pause
 
 
+PAGE = b"""<!DOCTYPE html>
+<html><head><title>502 Bad Gateway</title><style>p { color: red }</style></head>
+<body><!-- <p>no</p> --><h1>502&nbsp;Bad Gateway</h1><script>if (1 < 2) go()</script><p>nginx</body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (PAGE, "a web page: 502 Bad Gateway 502 Bad Gateway nginx"),
+        (b"<html><script>" + b"x" * 100_000, "a web page:"),
+        (b"upstream < 3 servers", "upstream < 3 servers"),
+    ],
+)
+def test_of_a_web_page_its_words_are_told(body, detail):
+    assert read_refusal(Answer(502, {}, body), NOW).detail == detail
+
+
 NAMES = ["error", "message", "detail", "details", "code", "type", "violations", "@type"]
 LEAVES = st.none() | st.integers() | st.floats() | st.text(max_size=9)
 OBJECTS = st.dictionaries(st.sampled_from(NAMES), LEAVES | st.lists(LEAVES, max_size=2), max_size=3)

@@ -6,6 +6,7 @@ A call runs in a thread of its own, and whoever asked waits for it. That is what
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from collections.abc import Callable, Mapping
@@ -233,10 +234,11 @@ class Client:
             return CallFailed(f"the connection to {self.host} broke: {why}", "broken")
         if isinstance(error, httpx2.DecodingError):
             return CallFailed(f"the answer of {self.host} is damaged: {why}", "broken")
-        if isinstance(error, httpx2.LocalProtocolError | UnicodeEncodeError):
+        unfit = ", ".join(repr(name) for name, value in self._headers.items() if not _fits(name, value))
+        if unfit:
             return CallFailed(
                 f"the request to {self.host} cannot be sent: a header or the key holds characters that"
-                " headers cannot hold",
+                f" headers cannot hold: {self.hide(unfit)}",
                 "unusable",
                 hint="check the key and the headers of the provider",
             )
@@ -303,6 +305,12 @@ class _Call:
                 take(piece)
             headers = {name.lower(): value for name, value in response.headers.items()}
             return Answer(response.status_code, headers, b"".join(pieces))
+
+
+def _fits(name: str, value: str) -> bool:
+    """Whether a header can be sent: printable ASCII, no separators in its name (RFC 9110, 5.1 and 5.5)."""
+    named = re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name)
+    return bool(named) and value == value.strip() and value.isascii() and value.isprintable()
 
 
 def _words_of(secrets: tuple[str, ...]) -> set[str]:

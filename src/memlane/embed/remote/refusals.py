@@ -22,6 +22,8 @@ Kind = Literal[
 
 LONG_PAUSE = 300.0
 """A service that asks for a longer pause has taken its share for now: work stops and says when to go on."""
+_PAGE_BYTES = 16_384
+"""So much of a body that is no JSON is read for its words."""
 _DAY = timedelta(days=1)
 _PACIFIC = timezone(timedelta(hours=-8))
 """Gemini's daily quotas end at midnight there; an hour late in summer."""
@@ -140,7 +142,7 @@ def _detail(document: Any, body: bytes) -> str:  # noqa: ANN401
     for name in ("message", "detail", "error", "error_message"):
         if words := error.get(name):
             return _one_line(words if isinstance(words, str) else json.dumps(words, ensure_ascii=False))
-    return _one_line(body.decode("utf-8", "replace")) if document is None else ""
+    return _one_line(_plain(body[:_PAGE_BYTES].decode("utf-8", "replace"))) if document is None else ""
 
 
 def _codes(document: Any) -> Iterator[str]:  # noqa: ANN401
@@ -165,6 +167,16 @@ def _violations(document: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401
 
 def _words(value: Any) -> str:  # noqa: ANN401
     return value.lower() if isinstance(value, str) else ""
+
+
+def _plain(text: str) -> str:
+    """The words of a web page, which proxies answer with; any other text as it is."""
+    if not re.match(r"\s*<(!doctype html|html)\b", text, re.IGNORECASE):
+        return text
+    from html import unescape
+
+    unseen = r"<(script|style)\b.*?(</\1>|$)|<!--.*?(-->|$)|<[^>]*(>|$)"
+    return f"a web page: {unescape(re.sub(unseen, ' ', text, flags=re.IGNORECASE | re.DOTALL))}"
 
 
 def _one_line(text: str) -> str:
