@@ -8,34 +8,24 @@ from memlane.embed.batch.decide import GRACE, is_over, verdict
 
 ENDS = datetime(2026, 12, 2, tzinfo=UTC)
 
-# phase, still waiting, time over: what becomes of the job
+# phase, time over: what becomes of the job
 TABLE = [
-    ("running", True, False, "wait"),
-    ("running", False, False, "later"),
-    ("running", True, True, "give up"),
-    ("running", False, True, "give up"),
-    ("unknown", True, False, "wait"),
-    ("unknown", False, False, "later"),
-    ("unknown", True, True, "give up"),
-    ("unknown", False, True, "give up"),
-    ("ended", True, False, "collect"),
-    ("ended", False, False, "collect"),
-    ("ended", True, True, "collect"),
-    ("ended", False, True, "collect"),
-    ("failed", True, False, "collect"),
-    ("failed", False, False, "collect"),
-    ("failed", True, True, "collect"),
-    ("failed", False, True, "collect"),
-    ("gone", True, False, "give up"),
-    ("gone", False, False, "give up"),
-    ("gone", True, True, "give up"),
-    ("gone", False, True, "give up"),
+    ("running", False, "wait"),
+    ("running", True, "give up"),
+    ("unknown", False, "wait"),
+    ("unknown", True, "give up"),
+    ("ended", False, "collect"),
+    ("ended", True, "collect"),
+    ("failed", False, "collect"),
+    ("failed", True, "collect"),
+    ("gone", False, "give up"),
+    ("gone", True, "give up"),
 ]
 
 
-@pytest.mark.parametrize(("phase", "waiting", "over", "expected"), TABLE)
-def test_what_becomes_of_a_job(phase, waiting, over, expected) -> None:
-    assert verdict(phase, waiting=waiting, over=over) == expected
+@pytest.mark.parametrize(("phase", "over", "expected"), TABLE)
+def test_what_becomes_of_a_job(phase, over, expected) -> None:
+    assert verdict(phase, over=over) == expected
 
 
 @pytest.mark.parametrize(

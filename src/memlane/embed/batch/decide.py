@@ -7,26 +7,25 @@ from typing import Literal
 
 from .base import Phase
 
-Verdict = Literal["wait", "later", "collect", "give up"]
-"""`wait`: look again soon. `later`: a later pass looks, and until then the texts belong to the job.
+Verdict = Literal["wait", "collect", "give up"]
+"""`wait`: this pass or a later one looks again, and until then the texts belong to the job.
 `collect`: take what it made; its other texts are sent directly. `give up`: all are."""
 
 GRACE = timedelta(hours=1)
 """A job whose window is over is given so much longer before its texts are paid a second time."""
 
 
-def verdict(phase: Phase | Literal["gone"], *, waiting: bool, over: bool) -> Verdict:
+def verdict(phase: Phase | Literal["gone"], *, over: bool) -> Verdict:
     """What to do about a job.
 
-    `phase` "gone": its provider does not know it. `waiting`: whether this pass still waits for jobs. `over`:
-    whether the time is over within which the provider may complete it. As long as it may, its texts are not
-    sent a second time, whatever the name of its state.
+    `phase` "gone": its provider does not know it. `over`: whether the time is over within which the provider
+    may complete it. As long as it may, its texts are not sent a second time, whatever the name of its state.
     """
     if phase in {"ended", "failed"}:
         return "collect"
     if phase == "gone" or over:
         return "give up"
-    return "wait" if waiting else "later"
+    return "wait"
 
 
 def is_over(now: datetime, ends: datetime) -> bool:

@@ -235,7 +235,7 @@ class BatchFill:
             job, state = self._driver.look(job)
             self._live[job.id] = job
             phase = state.phase if state else "gone"
-        decided = verdict(phase, waiting=True, over=is_over(self._clock.now(), job.ends))
+        decided = verdict(phase, over=is_over(self._clock.now(), job.ends))
         if decided == "collect" and state is not None:
             self._collect(job, state)
         elif decided == "give up":
