@@ -114,6 +114,12 @@ def test_a_line_of_another_shape_is_a_value_error(protocol, line: bytes) -> None
         protocol.row(line)
 
 
+@pytest.mark.parametrize("protocol", [OPENAI, VOYAGE, GEMINI])
+def test_a_row_that_is_nested_beyond_reason_cannot_be_read(protocol) -> None:
+    with pytest.raises(ValueError, match="nested too deeply"):
+        protocol.row(b'{"a":' * 100_000)
+
+
 def test_rows() -> None:
     vector = pack([0.5, 1.0])
     data = {"data": [{"index": 0, "embedding": [0.5, 1.0]}]}

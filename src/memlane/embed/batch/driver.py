@@ -7,7 +7,6 @@ its provider is asked whether it is there.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -153,5 +152,5 @@ def _understood() -> Iterator[None]:
     """An answer that is not of the documented shape says nothing."""
     try:
         yield
-    except (ValueError, TypeError, AttributeError, json.JSONDecodeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         raise Unclear(f"an answer cannot be understood: {error}") from error

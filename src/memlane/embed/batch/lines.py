@@ -20,7 +20,10 @@ def json_line(value: object) -> bytes:
 
 def json_object(data: bytes) -> Json:
     """The object that stands in a line or in the body of an answer. Raises ValueError for anything else."""
-    return as_object(json.loads(data))
+    try:
+        return as_object(json.loads(data))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def as_object(value: Any) -> Json:  # noqa: ANN401 - any JSON

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 from ...clock import Clock
 from ..endpoint import Endpoint
 from ..remote.client import Answer, CallFailed, Client
-from ..remote.dialects import DIALECTS
+from ..remote.dialects import client_for
 from ..remote.refusals import read_refusal
 from .base import Call, JobRefused, Pause, Unclear
 
@@ -34,7 +34,6 @@ class HttpWire:
         self._endpoint = endpoint
         self._clock = clock
         self._pause = pause
-        self._headers = DIALECTS[endpoint.kind].headers(endpoint)
         self._client: Client | None = None
 
     def answer(self, call: Call, *, once: bool = False) -> bytes:
@@ -138,8 +137,7 @@ class HttpWire:
 
     def _connected(self) -> Client:
         if self._client is None:
-            secrets = (str(self._endpoint.key or ""), *self._endpoint.headers.values())
-            self._client = Client(self._endpoint.base_url, headers=self._headers, secrets=secrets)
+            self._client = client_for(self._endpoint)
         return self._client
 
     def _check(self, answer: Answer) -> None:

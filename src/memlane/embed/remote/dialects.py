@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..base import Input, NoVector, Vector
 from ..endpoint import Endpoint
 from . import gemini_wire, ollama_wire, openai_wire
+from .client import Client
 from .wire import Purpose, Request
 
 Build = Callable[[Endpoint, Sequence[Input], Purpose], Request]
@@ -34,6 +35,12 @@ class Dialect(NamedTuple):
         if endpoint.key:
             own[self.key_header] = f"{self.key_prefix}{endpoint.key}"
         return own | {name.lower(): str(content) for name, content in endpoint.headers.items()}
+
+
+def client_for(endpoint: Endpoint) -> Client:
+    """What calls an endpoint with its key, and keeps that and its headers out of every message."""
+    secrets = tuple(str(text) for text in (endpoint.key, *endpoint.headers.values()) if text)
+    return Client(endpoint.base_url, headers=DIALECTS[endpoint.kind].headers(endpoint), secrets=secrets)
 
 
 def _openai(input_type: openai_wire.InputType, dimensions_field: str) -> Dialect:

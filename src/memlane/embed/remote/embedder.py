@@ -13,8 +13,7 @@ from ..base import Input, Media, NoVector, Vector, dimensions_of
 from ..endpoint import Endpoint
 from ..prompts import VERSION as PROMPTS_VERSION
 from .calls import INDEX, QUERY, Calls, Patience, Refused
-from .client import Client
-from .dialects import DIALECTS, Dialect
+from .dialects import DIALECTS, Dialect, client_for
 from .gemini_wire import is_second_generation
 from .limiter import Limiter, Waiter
 from .limits import limits_of
@@ -59,8 +58,7 @@ class RemoteEmbedder:
         self._items = min(self._limits.items, self._dialect.items or self._limits.items)
         self._request_tokens = self._limits.request_tokens
         self._closed = threading.Event()
-        secrets = tuple(str(text) for text in (endpoint.key, *endpoint.headers.values()) if text)
-        self._client = Client(endpoint.base_url, headers=self._dialect.headers(endpoint), secrets=secrets)
+        self._client = client_for(endpoint)
         self._who = f"{self.id} ({self.model}) at {self._client.host}"
 
         def calls(patience: Patience) -> Calls:
