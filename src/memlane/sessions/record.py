@@ -111,9 +111,15 @@ class Conversation:
         return put_away
 
     def note(self, fields: Mapping[str, Any]) -> SessionRecord:
-        """Lay fields over the session's entry in the store. Raises SessionError."""
+        """Lay fields over the session's entry in the store; None takes one out. Raises SessionError."""
         now = int(self._clock.now().timestamp() * 1000)
-        return self.store.update(self.session.key, {"updatedAt": now, **fields})
+
+        def noted(entry: dict[str, Any]) -> None:
+            entry |= {"updatedAt": now, **fields}
+            for name in [name for name, value in fields.items() if value is None]:
+                del entry[name]
+
+        return self.store.update(self.session.key, noted)
 
     def _open(self) -> Transcript:
         """The present transcript, read; a new one where there is none."""
