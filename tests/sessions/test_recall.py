@@ -75,6 +75,7 @@ def test_scores_that_are_no_chances_add_nothing() -> None:
     [
         *(("", None), ("\ud800", None), ("👍 !!", None), ("what can you do?", None), ("ok", None)),
         *(("좋아", None), ("好的", None), ("Wer ist der Tierarzt?", None), ("word " * 9000, None)),
+        *(("où est-ce qu'il était, déjà ?", None), ("Ｗｈｏ Ｉｓ Ｍｉｍｉ?", None)),
         *(("Mimi's vet", 0.9), ("咖啡店的地址", 0.9), ("which vet treats Mimi on Sundays", 0.5)),
         *(("木曜日の会議で何を決めましたか", 0.5), ("지난주 회의에서 무엇을 결정했나요", 0.5)),
     ],

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..config.schema import Recall
+from ..index.fold import fold
 from ..index.scripts import is_unspaced
 from ..index.stopwords import PARTICLES, function_words
 from ..transcripts.turns import RECALL_TAG
@@ -63,7 +64,7 @@ def certainty_needed(message: str, minimum: float) -> float | None:
 
 def content_words(message: str) -> float:
     """How many different words of a message mean something; two characters without spaces are one."""
-    words = _WORDS.findall(message.casefold())
+    words = _WORDS.findall(fold(message))
     function = function_words(words)
     return sum(
         sum(sign not in PARTICLES for sign in word) / 2 if is_unspaced(word) else word not in function
