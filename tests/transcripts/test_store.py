@@ -139,7 +139,7 @@ def test_another_process_that_never_ends_is_told_of(
     before = store.path.read_bytes()
     with (
         filelock.FileLock(store.path.parent / ".memlane.lock"),
-        pytest.raises(SessionError, match="another process has been writing to .*sessions"),
+        pytest.raises(SessionError, match=r"another process has been writing to .*sessions"),
     ):
         store.update("agent:main:main", {"a": 1})
     assert store.path.read_bytes() == before

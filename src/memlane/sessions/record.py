@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..clock import Clock
-from ..errors import SessionError
 from ..transcripts.append import Transcript
+from ..transcripts.folder import unreadable
 from ..transcripts.lines import Entries, Entry
 from ..transcripts.names import transcript_name
 from ..transcripts.store import SessionRecord, SessionStore
@@ -142,9 +142,7 @@ class Conversation:
             with path.open("rb") as file:
                 found = [(item, usage) for entry in Entries(file) for item, usage in _recorded(entry)]
         except OSError as error:
-            raise SessionError(
-                f"cannot read {path}: {error.strerror or error}", hint="check its permissions"
-            ) from error
+            raise unreadable(path, error) from error
         self.summary, self.kept = spliced(item for item, _ in found)
         places = {item.id: number for number, item in enumerate(self.kept)}
         for item, usage in reversed(found):

@@ -14,7 +14,7 @@ from uuid import uuid4
 from ..clock import Clock
 from ..config import AgentSettings, configured_secrets
 from ..disk import write_all
-from ..errors import SessionError
+from ..transcripts.folder import unwritable
 from ..transcripts.sanitize import Sanitizer
 from ..values import Value
 
@@ -73,10 +73,7 @@ class UnsavedPieces:
         except OSError as error:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-            raise SessionError(
-                f"cannot write {path}: {error.strerror or error}",
-                hint="check the permissions and the space of that folder",
-            ) from error
+            raise unwritable(path, error) from error
         self._limit()
         return path
 
