@@ -48,7 +48,7 @@ def recall(
     result = find(asked, max(_LOOKED_AT, wanted.max_results))
     if result.confidence is None:
         return Recalled()  # by keyword alone scores are no chances
-    likely = [hit for hit in result.hits if hit.score >= needed and is_trusted(hit, extra)]
+    likely = [hit for hit in result.hits if hit.score >= needed and _is_trusted(hit, extra)]
     chosen = _fitting([hit for hit in likely if hit.snippet.strip() not in shown], wanted)
     ordered = tuple(sorted(chosen, key=lambda hit: (hit.path, hit.start_line, hit.end_line)))
     return Recalled(_fenced(ordered), ordered)
@@ -56,13 +56,13 @@ def recall(
 
 def certainty_needed(message: str, minimum: float) -> float | None:
     """The chance that a passage has to have of answering a message; None when it calls for nothing."""
-    words = content_words(message)
+    words = _content_words(message)
     if words < _FEWEST_WORDS:
         return None
     return max(minimum, _SURE) if words < _FEW_WORDS else minimum
 
 
-def content_words(message: str) -> float:
+def _content_words(message: str) -> float:
     """How many different words of a message mean something; two characters without spaces are one."""
     words = _WORDS.findall(fold(message))
     function = function_words(words)
@@ -91,7 +91,7 @@ def _fitting(hits: Sequence[Hit], wanted: Recall) -> list[Hit]:
     return fitting
 
 
-def is_trusted(hit: Hit, extra: Sequence[str] = ()) -> bool:
+def _is_trusted(hit: Hit, extra: Sequence[str] = ()) -> bool:
     """Whether a result comes from what the owner and the agent write: MEMORY.md and the notes in `memory/`.
 
     Extra paths may hold what others wrote, also those within `memory/`; transcripts hold what others said.
