@@ -23,7 +23,8 @@ from ..transcripts.store import SessionStore
 from ..values import Value
 from ..workspace import Workspace
 from ..workspace.remove import delete_note, remove_lines
-from .look import Found, look, path_of, stem_of, text_of, transcripts_of
+from .hide import text_of
+from .look import Found, look, path_of, stem_of, transcripts_of
 from .plan import (
     Derived,
     Forgetting,

@@ -76,15 +76,6 @@ def path_of(workspace: Workspace, wanted: str) -> str:
     return f"{shown}/" if wanted.endswith(("/", "\\")) else shown
 
 
-def text_of(workspace: Workspace, path: str) -> str | None:
-    """The text of the note that results show at a path; None where there is none that can be read."""
-    for entry in scan_tree(workspace).files:
-        if entry.path == path:
-            with suppress(MemlaneError):
-                return read_document(entry.location).text
-    return None
-
-
 def stem_of(settings: AgentSettings, wanted: str) -> str:
     """The name, without suffixes, of the transcript of a session. Raises UsageError when there is none."""
     folder = sessions_folder(settings.state_dir, settings.agent_id)
