@@ -7,17 +7,22 @@ The rooms, in the order in which data flows through them (each imports only thos
     config                                  every key, where values come from, what is wrong with them
     markdown                                text → blocks → chunks (pure)
     workspace                               which files are notes; reading, appending, session context
-    embed                                   text → vectors: the providers and the cache
+    embed, progress                         text → vectors: the providers and the cache; how far that is
     rerank                                  query and passage read together by a model, where there is one
+    transcripts                             what was said in sessions: read, written, masked
+    tombstones                              what is forgotten, known by digests alone
     index                                   chunks → full text and vectors in one SQLite file; syncing
     search                                  query → two legs → fused, explained, ranked results
     sessions, backends                      the life of a conversation; the index behind one protocol
+    testing                                 stand-ins for tests of code that uses Memlane
     doctor                                  what is wrong, and what to do about it
     tools                                   what an agent's model sees
     evaluate                                a user's own questions: measures, reasons of misses, comparisons
-    freshness, background, agenda, progress keeping the index in step, also in a process that lives on
+    forget                                  forgetting: looked for, planned, done, proved
+    agenda, background, freshness           keeping the index in step, also in a process that lives on
+    asking, recollection                    a search, and what was said, as far as who asks may have them
     wiring                                  the rooms put together under the settings in force
-    memory                                  `Memory`: opens the rooms and closes them
+    memory, async_memory                    `Memory`: opens the rooms and closes them; the same, awaited
     surfaces                                the command line and servers, thin
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from os import O_CREAT, O_RDWR, close, fsync, getpid, kill
 from os import open as open_descriptor
@@ -13,9 +13,11 @@ from time import sleep, time_ns
 from typing import NamedTuple
 
 from .clock import SystemClock
-from .errors import StoreBusy, StoreError
+from .errors import MemlaneError, StoreBusy, StoreError
 
 _TICK_NS = 20_000_000
+_POLL_SECONDS = 0.01
+"""Most locks are held for milliseconds."""
 
 
 def create_private(path: Path) -> None:
@@ -77,31 +79,53 @@ class LockOwner(NamedTuple):
 def writer_lock(path: Path, *, timeout: float) -> Iterator[None]:
     """Hold the lock that lets one process at a time write beside `path`.
 
-    The operating system frees it when its holder dies. Raises StoreBusy after `timeout` seconds, naming the
-    holder.
+    Raises StoreBusy after `timeout` seconds, naming the holder.
+    """
+    lock_file = Path(f"{path}.lock")
+
+    def busy() -> StoreBusy:
+        return StoreBusy(_busy_message(path, lock_owner(path)), hint="wait for it to finish, then try again")
+
+    def refused(error: OSError) -> StoreError:
+        return StoreError(
+            f"cannot lock {lock_file}: {error.strerror or error}",
+            hint="check the permissions of that folder, its disk, and how many files are open",
+        )
+
+    create_private(lock_file)
+    with file_lock(lock_file, timeout=timeout, busy=busy, refused=refused):
+        try:
+            _sign(path)
+            yield
+        finally:
+            with suppress(OSError):
+                _owner_file(path).unlink(missing_ok=True)
+
+
+@contextmanager
+def file_lock(
+    path: Path | str,
+    *,
+    timeout: float,
+    busy: Callable[[], MemlaneError],
+    refused: Callable[[OSError], MemlaneError],
+) -> Iterator[None]:
+    """Hold a lock file, made with mode 0600. The operating system frees it when its holder dies.
+
+    Raises what `busy` gives after `timeout` seconds, and what `refused` makes of the system's error.
     """
     import filelock  # 70 ms: it brings asyncio
 
-    lock_file = Path(f"{path}.lock")
-    create_private(lock_file)
-    lock = filelock.FileLock(lock_file, mode=0o600)
+    lock = filelock.FileLock(path, mode=0o600)
     try:
-        lock.acquire(timeout=timeout)
+        lock.acquire(timeout=timeout, poll_interval=_POLL_SECONDS)
     except filelock.Timeout as error:
-        raise StoreBusy(
-            _busy_message(path, lock_owner(path)), hint="wait for it to finish, then try again"
-        ) from error
+        raise busy() from error
     except OSError as error:
-        raise StoreError(
-            f"cannot lock {lock_file}: {error.strerror or error}",
-            hint="check the permissions of that folder, its disk, and how many files are open",
-        ) from error
+        raise refused(error) from error
     try:
-        _sign(path)
         yield
     finally:
-        with suppress(OSError):
-            _owner_file(path).unlink(missing_ok=True)
         lock.release()
 
 

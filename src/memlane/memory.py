@@ -440,7 +440,8 @@ class Memory:
         def find(text: str, most: int) -> SearchResult:
             return self.search(text, max_results=most, source="memory", session=session)
 
-        return recall(message, find, self.settings.memory_search.recall, shown=shown)
+        extra = [self.workspace.shown(root.location) for root in self.workspace.extra_roots()]
+        return recall(message, find, self.settings.memory_search.recall, shown=shown, extra=extra)
 
     def life(
         self,

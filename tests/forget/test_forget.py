@@ -13,7 +13,7 @@ import pytest
 from tests.said import line, put, store, transcript
 
 from memlane import Memory
-from memlane.errors import StoreError, UsageError
+from memlane.errors import SessionError, StoreError, UsageError
 from memlane.testing import HashEmbedder
 
 PLANTED = "Quaxelbrunn Straße 77"
@@ -137,6 +137,47 @@ def test_notes_lose_the_entry_and_nothing_else(
     assert note.read_bytes().decode() == mark + kept.replace("\n", ending)
     assert_absent(bytes_of(state) + bytes_of(notes), PLANTED)
     assert memory.search("fine").hits[0].start_line == 1
+
+
+def test_a_file_that_cannot_be_read_is_told_of(
+    open_memory: Open, write: Write, notes: Path, sessions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("memory/a.md", f"- Anna: {PLANTED}\n- fine\n")
+    (notes / "memory/b.md").write_bytes(PLANTED.encode("utf-16"))
+    put(sessions, "abc.jsonl", transcript(("user", PLANTED)))
+    memory = open_memory(embedder=HashEmbedder())
+    memory.sync()
+    assert memory.forget(phrase=PLANTED).warning is None  # neither was to be changed
+    real = Path.open
+
+    def denied(path: Path, *arguments: Any, **options: Any) -> Any:
+        if path.name == "abc.jsonl":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", denied)
+    for dry_run in (True, False):
+        told = memory.forget(phrase=PLANTED, notes=True, transcripts=True, dry_run=dry_run).warning or ""
+        assert "b.md" in told
+        assert f"cannot read {sessions / 'abc.jsonl'}: Permission denied" in told
+    assert (notes / "memory/a.md").read_text("utf-8") == "- fine\n"
+
+
+def test_a_transcript_that_cannot_be_deleted_is_an_error(
+    open_memory: Open, sessions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(sessions, "abc.jsonl", transcript(("user", PLANTED)))
+    real = Path.unlink
+
+    def denied(path: Path, *, missing_ok: bool = False) -> None:
+        if path.name == "abc.jsonl":
+            raise PermissionError(13, "Permission denied", str(path))
+        real(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", denied)
+    memory = open_memory(embedder=HashEmbedder())
+    with pytest.raises(SessionError, match=r"cannot write .*abc\.jsonl: Permission denied"):
+        memory.forget(session_named="abc", transcripts=True, dry_run=False)
 
 
 def test_a_note_by_its_path(open_memory: Open, write: Write, notes: Path, state: Path) -> None:

@@ -255,6 +255,27 @@ def test_turns_in_which_nobody_talks_are_not_flushed(
     life = live(ScriptedChat(keeper), session=session, **SMALL)
     began = life.before_turn("word " * 1_000, heartbeat=heartbeat)
     assert (began.flush.decision.reason, began.flush.done) == (reason, False)
+    assert store_of(life)["memoryFlushSkipped"] == reason
+
+
+def test_why_a_flush_was_skipped_is_recorded_once_and_until_the_next(
+    live: LiveIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, life = talked(live)
+    assert "memoryFlushSkipped" not in store_of(life)
+    notes = life.keeping.around.workspace.root
+    monkeypatch.setattr(keeping, "access", lambda *_: False)
+    noted: list[Any] = []
+    note = life.keeping.conversation.note
+    monkeypatch.setattr(
+        life.keeping.conversation, "note", lambda fields: (noted.append(fields), note(fields))[1]
+    )
+    assert [life.flush().decision.reason for _ in range(3)] == ["not-writable"] * 3
+    assert noted == [{"memoryFlushSkipped": "not-writable"}]
+    assert not (notes / LOG).exists()
+    monkeypatch.undo()
+    assert life.flush().done
+    assert "memoryFlushSkipped" not in store_of(life)
 
 
 def test_the_size_of_the_transcript_forces_a_flush(live: LiveIn) -> None:

@@ -14,7 +14,7 @@ from memlane import AsyncMemory, Hit, Memory, Recalled, SearchResult
 from memlane.config.schema import Recall
 from memlane.errors import StoreError
 from memlane.sessions.chat import Message
-from memlane.sessions.recall import recall
+from memlane.sessions.recall import certainty_needed, recall, without_recalled_block
 from memlane.surfaces.cli import main
 from memlane.testing import RecordingObserver, ScriptedChat
 from memlane.transcripts.turns import RECALL_TAG, without_recalled
@@ -27,12 +27,19 @@ def hit(path: str, score: float, text: str = "the router", line: int = 1, source
     return Hit(path, line, line, score, text, source)  # type: ignore[arg-type]
 
 
-def recalled(*hits: Hit, wanted: Recall = USUAL, shown: str = "") -> Recalled:
+def recalled(
+    *hits: Hit,
+    wanted: Recall = USUAL,
+    shown: str = "",
+    extra: tuple[str, ...] = (),
+    confidence: float | None = 0.9,
+) -> Recalled:
     return recall(
-        "router?",
-        lambda _text, _most: SearchResult(hits, "x", None, "hybrid", confidence=0.9),
+        "which router stands where the cabin has its hall?",
+        lambda _text, _most: SearchResult(hits, "x", None, "hybrid", confidence=confidence),
         wanted,
         shown=shown,
+        extra=extra,
     )
 
 
@@ -52,9 +59,36 @@ def test_only_what_is_likely_and_the_owners_own() -> None:
     assert recalled(*given_[::-1]) == found  # the order of the search does not matter
 
 
-def test_scores_that_are_no_chances_recall_nothing() -> None:
-    by_keyword = SearchResult((hit("memory/a.md", 0.99),), "none", None, "keyword")
-    assert recall("router?", lambda _text, _most: by_keyword, USUAL) == Recalled()
+def test_extra_paths_within_the_notes_are_not_trusted() -> None:
+    given_ = [hit("memory/clips/a.md", 0.9, "theirs"), hit("memory/clips.md", 0.9, "mine")]
+    assert [one.path for one in recalled(*given_, extra=("memory/clips", "memory", ".")).hits] == [
+        "memory/clips.md"
+    ]
+
+
+def test_scores_that_are_no_chances_add_nothing() -> None:
+    assert recalled(hit("memory/a.md", 1.0), confidence=None) == Recalled()
+
+
+@pytest.mark.parametrize(
+    ("message", "needed"),
+    [
+        *(("", None), ("\ud800", None), ("👍 !!", None), ("what can you do?", None), ("ok", None)),
+        *(("좋아", None), ("好的", None), ("Wer ist der Tierarzt?", None), ("word " * 9000, None)),
+        *(("où est-ce qu'il était, déjà ?", None), ("Ｗｈｏ Ｉｓ Ｍｉｍｉ?", None)),
+        *(("Mimi's vet", 0.9), ("咖啡店的地址", 0.9), ("which vet treats Mimi on Sundays", 0.5)),
+        *(("木曜日の会議で何を決めましたか", 0.5), ("지난주 회의에서 무엇을 결정했나요", 0.5)),
+    ],
+)
+def test_few_words_need_more_certainty(message: str, needed: float | None) -> None:
+    assert certainty_needed(message, 0.5) == needed
+
+
+@given(st.text(alphabet="</>memory-rcal \nx", max_size=80))
+def test_a_message_is_said_without_its_memories(message: str) -> None:
+    block = recalled(hit("memory/a.md", 0.9)).text
+    assert without_recalled_block(f"{block}\n\n{message}") == message
+    assert without_recalled_block(message) == message
 
 
 def test_nothing_is_an_empty_text() -> None:

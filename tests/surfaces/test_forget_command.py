@@ -45,6 +45,16 @@ def test_shown_first_then_done_then_taken_back(
     assert "Quaxel lives here" in capsys.readouterr().out
 
 
+def test_what_cannot_be_read_is_named_and_nothing_else_claimed(
+    place: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "notes/memory/b.md").write_bytes("Zyxel".encode("utf-16"))
+    assert run(["forget", "Zyxel", "--notes", *place]) == 0
+    shown = capsys.readouterr().out
+    assert "b.md" in shown
+    assert "Nothing holds it" not in shown
+
+
 def test_a_phrase_from_standard_input(
     place: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,8 +3,9 @@
 A hook gets JSON on standard input (`session_id`, `transcript_path`, `cwd`, `hook_event_name`; `source` at a
 session's start, `trigger` at a compaction, `reason` at an end). With exit code 0 standard output is read as
 JSON; at a session's start `hookSpecificOutput.additionalContext` is added to the context, up to 10,000
-characters. Exit code 2 forbids a compaction; any other code is an error that stops nothing. The end of a
-session grants 1.5 seconds unless a hook's `timeout` says more.
+characters; so it is when the user submits a `prompt`. Exit code 2 forbids a compaction or a prompt; any
+other code is an error that stops nothing. The end of a session grants 1.5 seconds unless a hook's `timeout`
+says more.
 """
 
 from __future__ import annotations
@@ -223,6 +224,55 @@ def test_the_tail_is_as_long_as_asked(tmp_path: Path) -> None:
     assert tail(str(file), 500, masked=str).endswith("099")
 
 
+# ---- what a prompt calls for --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def recalling(agent: Agent) -> Agent:
+    agent.state.mkdir()
+    search = {"recall": {"enabled": True}}
+    text = json.dumps({"agents": {"defaults": {"memorySearch": search}}})
+    (agent.state / "openclaw.json").write_text(text, "utf-8")
+    (agent.notes / "memory/network.md").write_text("The attic has a Fritzbox 7590 as its router.\n")
+    (agent.notes / "memory/tea.md").write_text("Green tea is steeped for two minutes.\n")
+    return agent
+
+
+def prompted(agent: Agent, prompt: str) -> str:
+    done = agent.hook("user-prompt", hook_event_name="UserPromptSubmit", prompt=prompt)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_a_prompt_gets_what_it_calls_for(recalling: Agent) -> None:
+    answer = json.loads(prompted(recalling, "Which router is in the attic?"))["hookSpecificOutput"]
+    assert answer["hookEventName"] == "UserPromptSubmit"
+    assert "Fritzbox 7590" in answer["additionalContext"]
+    assert "Green tea" not in answer["additionalContext"]
+
+
+@pytest.mark.parametrize(
+    "prompt", ["", "thanks!", "/attic router", "The attic has a Fritzbox 7590 as its router."]
+)
+def test_most_prompts_get_nothing(recalling: Agent, prompt: str) -> None:
+    assert prompted(recalling, prompt) == ""
+
+
+def test_what_the_session_starts_with_is_not_repeated(recalling: Agent) -> None:
+    (recalling.notes / "memory/network.md").rename(recalling.notes / "MEMORY.md")
+    assert prompted(recalling, "Which router is in the attic?") == ""
+
+
+def test_a_prompt_gets_nothing_unless_recall_is_switched_on(recalling: Agent) -> None:
+    (recalling.state / "openclaw.json").unlink()
+    assert prompted(recalling, "Which router is in the attic?") == ""
+
+
+def test_a_failing_hook_does_not_keep_a_prompt_back(recalling: Agent) -> None:
+    (recalling.state / "openclaw.json").write_text("{", "utf-8")
+    assert recalling.hook("user-prompt", prompt="Which router?").returncode == 1
+
+
 # ---- install ------------------------------------------------------------------------------------------
 
 
@@ -315,6 +365,19 @@ def test_settings_that_are_not_understood_are_left_alone(
     assert what in done.stderr
     assert "nothing was changed" in done.stderr
     assert file.read_text() == text
+
+
+def test_the_hook_at_each_prompt_is_asked_for(install: Install, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert install("--yes").returncode == 0
+        assert "UserPromptSubmit" not in (tmp_path / "settings.json").read_text()
+    for _ in range(2):
+        assert install("--yes", "--recall").returncode == 0
+        hooks = json.loads((tmp_path / "settings.json").read_text())["hooks"]
+        assert len(hooks["SessionStart"]) == len(hooks["UserPromptSubmit"]) == 1
+        assert "hook user-prompt" in hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
+    install("--yes")
+    assert "UserPromptSubmit" in (tmp_path / "settings.json").read_text()
 
 
 def test_a_link_to_the_settings_is_followed(install: Install, tmp_path: Path) -> None:

@@ -130,6 +130,21 @@ def test_a_program_that_never_rests_is_told_of(store: SessionStore) -> None:
     assert store.path.read_bytes() == before
 
 
+def test_another_process_that_never_ends_is_told_of(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import filelock
+
+    monkeypatch.setattr("memlane.transcripts.folder._PATIENCE", 0.0)
+    before = store.path.read_bytes()
+    with (
+        filelock.FileLock(store.path.parent / ".memlane.lock"),
+        pytest.raises(SessionError, match=r"another process has been writing to .*sessions"),
+    ):
+        store.update("agent:main:main", {"a": 1})
+    assert store.path.read_bytes() == before
+
+
 def test_no_change_is_lost_among_threads(store: SessionStore) -> None:
     def count(entry: dict[str, Any]) -> None:
         entry["n"] = entry.get("n", 0) + 1

@@ -95,6 +95,11 @@ class IndexSettings(Value, frozen=True):
         """The embedding cache beside the index: `<name>.embeddings.sqlite`."""
         return self.store_path.with_name(f"{self.store_path.stem}.embeddings.sqlite")
 
+    @property
+    def batches_path(self) -> Path:
+        """The records of the batch jobs beside the index: the folder `<name>.batches`."""
+        return self.store_path.with_name(f"{self.store_path.stem}.batches")
+
 
 class BuiltinBackend:
     """The built-in index of one agent. Opened at first use; thread-safe."""
@@ -241,6 +246,7 @@ class BuiltinBackend:
             store,
             self._sources,
             cache_path=self._settings.cache_path,
+            batches_path=self._settings.batches_path,
             sweep=self._sweep,
             patience=patience,
             run=lambda: self._synchronizer(store).run("forgetting", brief=True) if reading else None,

@@ -1,4 +1,4 @@
-"""Carrying out what is to be forgotten: out of the index, the embedding cache and what was set aside.
+"""Carrying out what is to be forgotten: out of index, embedding cache, batch jobs and what was set aside.
 
 Every step can be done again. Which tombstones have been carried out is noted in the index itself, after the
 last step: whatever is killed on the way is gone on with by the next pass of any process, and an index that
@@ -12,6 +12,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from ..disk import writer_lock
+from ..embed.batch.ledger import Ledger as JobLedger
 from ..embed.sqlite_cache import SqliteCache
 from ..errors import MemlaneError, StoreError
 from ..index.erase import Erased, compact, erase, texts, unread_all
@@ -43,6 +44,7 @@ def carry_out(
     sources: Sources,
     *,
     cache_path: Path,
+    batches_path: Path,
     sweep: Sweep,
     patience: float,
     run: Callable[[], SyncReport | None],
@@ -64,8 +66,10 @@ def carry_out(
         store.settle()
     report = run()
     with writer_lock(store.path, timeout=max(patience, _PATIENCE)):
+        staying = texts(store.database)
+        JobLedger(batches_path).keep_only(staying)
         with closing(SqliteCache(cache_path, max_entries=0, max_bytes=0)) as cache:
-            cached = cache.keep_only(texts(store.database))
+            cached = cache.keep_only(staying)
         swept = [*_set_aside(store.path, cache_path), *sweep(forgotten)]
         compact(store.database)
         store.put_note(CARRIED_OUT, forgotten.fingerprint)

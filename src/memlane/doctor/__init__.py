@@ -7,6 +7,7 @@ notes          the workspace: there, readable, writable, text
 storage        the folder of the index: space, modes, what was set aside
 indexes        the index and the embedding cache: whole, current, complete
 providers      the embedding provider, by using it
+reranking      the reranking model, by using it
 surroundings   watches, time zone, clock, other writers
 mending        what `--fix` does; never to a note
 examine        runs the checks, each within its time

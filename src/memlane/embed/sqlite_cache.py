@@ -126,7 +126,7 @@ class SqliteCache:
 
         self._transaction("write", forget)
 
-    def keep_only(self, digests: Sequence[bytes]) -> int:
+    def keep_only(self, digests: Collection[bytes]) -> int:
         """Forget all texts but these, down to the bytes in the file and its log. Gives how many entries went.
 
         Of a text that is no longer indexed nobody can tell whether it held what is to be forgotten. Raises

@@ -4,6 +4,8 @@ questions    what is asked and where the answer stands, read from a file
 measures     recall, MRR, nDCG, percentiles, AUC (pure)
 reasons      why an expected place was not among the results
 run          asks each question through the ordinary search
+results      what an evaluation gives
+variants     other settings to compare with (pure)
 compare      two runs over the same questions, and whether their difference is noise (pure)
 """
 

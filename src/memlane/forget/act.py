@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -16,13 +16,15 @@ from ..index.sources import Sources
 from ..tombstones.ledger import Ledger, new_key
 from ..tombstones.match import Tombstones
 from ..tombstones.values import Tombstone
+from ..transcripts.folder import unwritable
 from ..transcripts.names import RESULT_FOLDER, sessions_folder, transcript_name
 from ..transcripts.redact import redact
 from ..transcripts.store import SessionStore
 from ..values import Value
 from ..workspace import Workspace
 from ..workspace.remove import delete_note, remove_lines
-from .look import Found, look, path_of, stem_of, text_of, transcripts_of
+from .hide import text_of
+from .look import Found, look, path_of, stem_of, transcripts_of
 from .plan import (
     Derived,
     Forgetting,
@@ -73,6 +75,7 @@ def forget(ground: Ground, request: Request, *, dry_run: bool) -> Forgetting:
         "planned",
         places=tuple(found.places),
         files=tuple(found.files),
+        warning=_warning(found.unread),
     )
     if dry_run:
         return planned
@@ -98,7 +101,7 @@ def forget(ground: Ground, request: Request, *, dry_run: bool) -> Forgetting:
             erased.files, erased.chunks, erased.vectors, went.cached, erased.half_built, went.swept
         ),
         remaining=remaining,
-        warning=went.warning,
+        warning=_warning([*found.unread, *([went.warning] if went.warning else [])]),
     )
 
 
@@ -124,6 +127,10 @@ def _derived(ground: Ground) -> Forgotten:
         gone = sweep(ground.settings, ground.workspace, ground.ledger.read())
         return Forgotten(swept=tuple(gone))
     return ground.backend().forget(reading=ground.settings.enabled)
+
+
+def _warning(parts: Sequence[str]) -> str | None:
+    return "; ".join(parts) or None
 
 
 def _meant(ground: Ground, request: Request) -> Request:
@@ -173,6 +180,9 @@ def _change_files(ground: Ground, found: Found, mine: Tombstones, request: Reque
     for path in found.transcripts:
         redact(path, mine.holds)
     for path in found.whole_transcripts:
-        path.unlink(missing_ok=True)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise unwritable(path, error) from error
     store = SessionStore(folder, agent=ground.settings.agent_id)
     return store.remove(request.session) if request.session else []

@@ -42,10 +42,18 @@ def hidden(forgotten: Tombstones, workspace: Workspace, excerpt: Excerpt) -> Exc
     return replace(excerpt, text="\n".join(lines))
 
 
+def text_of(workspace: Workspace, path: str) -> str | None:
+    """The text of the note that results show at a path; None where there is none that can be read."""
+    for entry in scan_tree(workspace).files:
+        if entry.path == path:
+            with suppress(MemlaneError):
+                return read_document(entry.location).text
+    return None
+
+
 def _gone(forgotten: Tombstones, workspace: Workspace, excerpt: Excerpt) -> set[int]:
     """The forgotten lines of the note, from 0; where only the excerpt can be read, those of it."""
-    for entry in scan_tree(workspace).files:
-        if entry.path == excerpt.path:
-            with suppress(MemlaneError):
-                return forgotten.forgotten_lines(read_document(entry.location).text)
+    text = text_of(workspace, excerpt.path)
+    if text is not None:
+        return forgotten.forgotten_lines(text)
     return {number + excerpt.start - 1 for number in forgotten.forgotten_lines(excerpt.text)}

@@ -32,6 +32,8 @@ class Found:
         self.transcripts: list[Path] = []
         """Transcripts of which lines change."""
         self.whole_transcripts: list[Path] = []
+        self.unread: list[str] = []
+        """Why files that were to be changed stay as they are: they cannot be read, and are not indexed."""
 
 
 def look(settings: AgentSettings, sources: Sources, forgotten: Tombstones, request: Request) -> Found:
@@ -42,7 +44,11 @@ def look(settings: AgentSettings, sources: Sources, forgotten: Tombstones, reque
             found.whole_notes.append(entry)
             found.files.append(WholeFile(entry.path, deleted=request.notes))
             continue
-        places = list(_in_note(entry, forgotten, changed=request.notes))
+        try:
+            places = list(_in_note(entry, forgotten, changed=request.notes))
+        except MemlaneError as error:
+            found.unread += [str(error)] if request.notes else []
+            continue
         found.notes += [entry] if places else []
         found.places += places
     for path in transcripts_of(settings):
@@ -51,7 +57,11 @@ def look(settings: AgentSettings, sources: Sources, forgotten: Tombstones, reque
             found.whole_transcripts.append(path)
             found.files.append(WholeFile(shown, deleted=request.transcripts))
         elif request.transcripts:
-            lines = _quietly(path, forgotten)
+            try:
+                lines = lines_holding(path, forgotten.holds)
+            except MemlaneError as error:
+                found.unread.append(str(error))
+                continue
             found.transcripts += [path] if lines else []
             found.places += [Place(shown, first, last, changed=True) for first, last in runs(lines)]
         elif sources.sessions is not None:
@@ -64,15 +74,6 @@ def path_of(workspace: Workspace, wanted: str) -> str:
     path = Path(wanted).expanduser()
     shown = workspace.shown(str(path)) if path.is_absolute() else Path(wanted).as_posix()
     return f"{shown}/" if wanted.endswith(("/", "\\")) else shown
-
-
-def text_of(workspace: Workspace, path: str) -> str | None:
-    """The text of the note that results show at a path; None where there is none that can be read."""
-    for entry in scan_tree(workspace).files:
-        if entry.path == path:
-            with suppress(MemlaneError):
-                return read_document(entry.location).text
-    return None
 
 
 def stem_of(settings: AgentSettings, wanted: str) -> str:
@@ -94,10 +95,7 @@ def transcripts_of(settings: AgentSettings) -> list[Path]:
 
 
 def _in_note(entry: FileEntry, forgotten: Tombstones, *, changed: bool) -> Iterator[Place]:
-    try:
-        text = read_document(entry.location).text
-    except MemlaneError:
-        return  # what cannot be read is not indexed
+    text = read_document(entry.location).text
     lines = text.split("\n")
     for first, last in runs(forgotten.forgotten_lines(text)):
         yield Place(entry.path, first + 1, last + 1, preview(lines[first : last + 1]), changed)
@@ -108,10 +106,3 @@ def _in_transcript(path: Path, shown: str, forgotten: Tombstones, settings: Agen
         for turn in turns(path, sanitize=Sanitizer(configured_secrets(settings))):
             if forgotten.holds(turn.text):
                 yield Place(shown, turn.line, turn.line, preview([turn.text]))
-
-
-def _quietly(path: Path, forgotten: Tombstones) -> list[int]:
-    try:
-        return lines_holding(path, forgotten.holds)
-    except MemlaneError:
-        return []

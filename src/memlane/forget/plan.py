@@ -95,6 +95,7 @@ class Forgetting(Value, frozen=True):
     remaining: tuple[str, ...] = ()
     """Files of Memlane's own in which the phrase still stands; empty when all is well."""
     warning: str | None = None
+    """What could not be done, files that were to be changed and cannot be read among it."""
 
 
 class TombstoneInfo(Value, frozen=True):

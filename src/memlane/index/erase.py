@@ -74,10 +74,10 @@ def unread_all(database: Database) -> None:
             _incomplete(connection, generation)
 
 
-def texts(database: Database) -> list[bytes]:
+def texts(database: Database) -> set[bytes]:
     """The digests of all texts that are indexed."""
     with database.reading() as connection:
-        return [row[0] for row in select(connection, "SELECT DISTINCT digest FROM chunks")]
+        return {row[0] for row in select(connection, "SELECT DISTINCT digest FROM chunks")}
 
 
 def compact(database: Database) -> None:

@@ -7,6 +7,7 @@ additions      what of a model's text is new to a day's log                     
 compaction     where a conversation is cut, and how a context is put together                           pure
 prompts        what the model is told                                                                   pure
 exchange       one turn of a model with tools, within bounds
+recall         the few memories that a message calls for
 flush          the silent turn before context is lost
 unsaved        what a flush could not save, on disk
 record         a conversation's transcript and store entry, as messages

@@ -33,6 +33,10 @@ Reason = Literal[
     "below",
 ]
 """Why a flush is due (the first three), or why it is not."""
+FORBIDDING: frozenset[Reason] = frozenset(
+    {"disabled", "not-writable", "heartbeat", "cron", "subagent", "unknown"}
+)
+"""Reasons for which a flush is skipped however full the context is; the session's entry records them."""
 
 
 class Budget(Value, frozen=True):

@@ -20,6 +20,8 @@ from ..values import Value
 
 EVENTS = {"SessionStart": "session-start", "PreCompact": "pre-compact", "SessionEnd": "session-end"}
 """The agent's name of each event, and our command for it."""
+RECALL_EVENTS = {"UserPromptSubmit": "user-prompt"}
+"""Asked for by itself: it runs at every prompt."""
 TIMEOUT_SECONDS = 30
 """Of each hook. Without one, the end of a session grants 1.5 seconds to all of its hooks together."""
 
@@ -49,14 +51,17 @@ class SettingsChange(Value, frozen=True):
         return "\n".join(lines)
 
 
-def settings_change(path: Path, command: str, *, options: str = "") -> SettingsChange:
+def settings_change(path: Path, command: str, *, options: str = "", recall: bool = False) -> SettingsChange:
     """How our hooks get into the settings at `path`; `command` and `options` are how memlane is called there.
+
+    With `recall` also the one that adds to a prompt.
 
     All that stands in the file stays. Hooks of ours that call another command are put right, never doubled.
     Raises ConfigError for a file that cannot be read or is not understood.
     """
     real = Path(os.path.realpath(path))
-    calls = {event: f"{command} hook {name} {options}".rstrip() for event, name in EVENTS.items()}
+    events = {**EVENTS, **RECALL_EVENTS} if recall else EVENTS
+    calls = {event: f"{command} hook {name} {options}".rstrip() for event, name in events.items()}
     try:
         before = real.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
@@ -117,7 +122,8 @@ def _with_hooks(path: Path, settings: Mapping[str, Any], calls: Mapping[str, str
     hooks = wanted.setdefault("hooks", {})
     if not isinstance(hooks, dict):
         raise _not_understood(path, "hooks is no object")
-    for event, name in EVENTS.items():
+    for event, call in calls.items():
+        name = {**EVENTS, **RECALL_EVENTS}[event]
         groups = hooks.setdefault(event, [])
         if not isinstance(groups, list):
             raise _not_understood(path, f"hooks.{event} is no list")
@@ -129,9 +135,9 @@ def _with_hooks(path: Path, settings: Mapping[str, Any], calls: Mapping[str, str
             if isinstance(hook, dict) and _is_ours(hook.get("command"), name)
         ]
         for hook in ours:
-            hook["command"] = calls[event]
+            hook["command"] = call
         if not ours:
-            hook = {"type": "command", "command": calls[event], "timeout": TIMEOUT_SECONDS}
+            hook = {"type": "command", "command": call, "timeout": TIMEOUT_SECONDS}
             groups.append({"hooks": [hook]})
     return wanted
 

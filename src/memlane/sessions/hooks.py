@@ -41,6 +41,8 @@ class HookCall(Value, frozen=True):
     """Of a session start: `startup`, `resume`, `clear`, `compact`, `fork`."""
     cause: str = ""
     """Of a compaction its trigger, of an end its reason."""
+    prompt: str = ""
+    """What the user submits."""
 
     @property
     def key(self) -> str:
@@ -64,7 +66,14 @@ def hook_call(data: bytes) -> HookCall:
     session = text("session_id")
     if not session:
         raise UsageError("standard input names no session_id", hint=hint)
-    return HookCall(session, text("transcript_path"), text("cwd"), text("source"), text("trigger", "reason"))
+    return HookCall(
+        session,
+        text("transcript_path"),
+        text("cwd"),
+        text("source"),
+        text("trigger", "reason"),
+        text("prompt"),
+    )
 
 
 def keep_tail(call: HookCall, event: str, pieces: UnsavedPieces) -> Path:
@@ -98,7 +107,12 @@ def start_context(call: HookCall, notes: str, pieces: UnsavedPieces) -> tuple[st
 
 def start_answer(context: str) -> dict[str, Any]:
     """A session start's answer in the agent's format."""
-    return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}}
+    return _answer("SessionStart", context)
+
+
+def prompt_answer(context: str) -> dict[str, Any]:
+    """The answer to what the user submits, likewise."""
+    return _answer("UserPromptSubmit", context)
 
 
 def tail(location: str, characters: int, *, masked: Callable[[str], str]) -> str:
@@ -149,6 +163,10 @@ def _said(line: Mapping[str, Any]) -> str:
     ]
     text = "\n".join(texts).strip()
     return f"{who}: {text}" if text else ""
+
+
+def _answer(event: str, context: str) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
 
 
 def _pointer(piece: Unsaved) -> str:

@@ -18,7 +18,17 @@ from ..values import Recalled, SessionContext, Value
 from ..workspace import Workspace
 from .chat import ChatModel, ChatTool, Message
 from .compaction import KEEP_TOKENS, context_of, cut_point
-from .decision import DEFAULT_WINDOW, MOST_FAILURES, Budget, Case, Decision, budget, decide, estimate
+from .decision import (
+    DEFAULT_WINDOW,
+    FORBIDDING,
+    MOST_FAILURES,
+    Budget,
+    Case,
+    Decision,
+    budget,
+    decide,
+    estimate,
+)
 from .exchange import Bounds, exchange
 from .flush import FlushPrompts, LogWriter, flush, in_parts
 from .prompts import retold, said, summary_messages
@@ -29,6 +39,8 @@ FLUSHED_AT = "memoryFlushAt"
 FLUSHED_IN = "memoryFlushCompactionCount"
 FAILURES = "memoryFlushFailures"
 FAILED_IN = "memoryFlushFailuresCompactionCount"
+SKIPPED = "memoryFlushSkipped"
+"""Why no flush may be; gone with the next one that is done."""
 _PIECES_A_FLUSH = 3
 """Pieces left by earlier failures that one flush saves: the user is waiting."""
 
@@ -130,6 +142,8 @@ class Keeping:
         data = self.conversation.data()
         shown = list(self.context() if context is None else context)
         decision = decide(self._case(data, shown, losing=losing, heartbeat=heartbeat, more=more))
+        if decision.reason in FORBIDDING and data.get(SKIPPED) != decision.reason:
+            self.conversation.note({SKIPPED: decision.reason})
         if not decision.due:
             report = FlushReport(decision)
             wanting = decision.reason == "failed" and losing
@@ -200,7 +214,7 @@ class Keeping:
         except Exception as error:  # noqa: BLE001 - whatever a host's model raises, the user gets an answer
             return FlushReport(decision, blocks=blocks, failure=_reason(error))
         now = int(clock.now().astimezone(UTC).timestamp() * 1000)
-        self.conversation.note({FLUSHED_AT: now, FLUSHED_IN: cycle})
+        self.conversation.note({FLUSHED_AT: now, FLUSHED_IN: cycle, SKIPPED: None})
         self._save_earlier(told)
         return FlushReport(decision, done=True, blocks=blocks, reply=reply)
 

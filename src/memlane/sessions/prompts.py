@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from .chat import Message
+from .recall import without_recalled_block
 from .silence import TOKEN
 
 DATE_MARK = "YYYY-MM-DD"
@@ -71,13 +72,13 @@ def summary_message(summary: str) -> Message:
 
 
 def said(messages: Sequence[Message]) -> str:
-    """Messages as text: who said what, which tools were called, what they answered."""
+    """Messages as text: who said what, which tools were called, what they answered; nothing recalled."""
     names = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
     lines = []
     for message in messages:
         if message.text.strip():
             name = f"Tool {message.name}".rstrip() if message.role == "tool" else names[message.role]
-            lines.append(f"{name}: {message.text}")
+            lines.append(f"{name}: {without_recalled_block(message.text)}")
         lines += [f"Assistant calls {call.name}: {dict(call.arguments)}" for call in message.calls]
     return "\n\n".join(lines)
 

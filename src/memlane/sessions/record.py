@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..clock import Clock
-from ..errors import SessionError
 from ..transcripts.append import Transcript
+from ..transcripts.folder import unreadable
 from ..transcripts.lines import Entries, Entry
 from ..transcripts.names import transcript_name
 from ..transcripts.store import SessionRecord, SessionStore
@@ -111,9 +111,15 @@ class Conversation:
         return put_away
 
     def note(self, fields: Mapping[str, Any]) -> SessionRecord:
-        """Lay fields over the session's entry in the store. Raises SessionError."""
+        """Lay fields over the session's entry in the store; None takes one out. Raises SessionError."""
         now = int(self._clock.now().timestamp() * 1000)
-        return self.store.update(self.session.key, {"updatedAt": now, **fields})
+
+        def noted(entry: dict[str, Any]) -> None:
+            entry |= {"updatedAt": now, **fields}
+            for name in [name for name, value in fields.items() if value is None]:
+                del entry[name]
+
+        return self.store.update(self.session.key, noted)
 
     def _open(self) -> Transcript:
         """The present transcript, read; a new one where there is none."""
@@ -136,9 +142,7 @@ class Conversation:
             with path.open("rb") as file:
                 found = [(item, usage) for entry in Entries(file) for item, usage in _recorded(entry)]
         except OSError as error:
-            raise SessionError(
-                f"cannot read {path}: {error.strerror or error}", hint="check its permissions"
-            ) from error
+            raise unreadable(path, error) from error
         self.summary, self.kept = spliced(item for item, _ in found)
         places = {item.id: number for number, item in enumerate(self.kept)}
         for item, usage in reversed(found):

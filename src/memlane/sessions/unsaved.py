@@ -14,7 +14,7 @@ from uuid import uuid4
 from ..clock import Clock
 from ..config import AgentSettings, configured_secrets
 from ..disk import write_all
-from ..errors import SessionError
+from ..transcripts.folder import unwritable
 from ..transcripts.sanitize import Sanitizer
 from ..values import Value
 
@@ -73,16 +73,13 @@ class UnsavedPieces:
         except OSError as error:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-            raise SessionError(
-                f"cannot write {path}: {error.strerror or error}",
-                hint="check the permissions and the space of that folder",
-            ) from error
+            raise unwritable(path, error) from error
         self._limit()
         return path
 
     def waiting(self, *, session: str | None = None) -> list[Unsaved]:
         """The pieces, oldest first, of one session or of all. What cannot be read is passed over."""
-        found = [piece for path in self._files() if (piece := _read(path)) is not None]
+        found = [piece for path in self.folder.glob("*.json") if (piece := _read(path)) is not None]
         mine = [piece for piece in found if session is None or piece.session == session]
         return sorted(mine, key=lambda piece: piece.kept_at)
 
@@ -91,16 +88,10 @@ class UnsavedPieces:
         with suppress(OSError):
             piece.path.unlink(missing_ok=True)
 
-    def _files(self) -> list[Path]:
-        try:
-            found = [path for path in self.folder.iterdir() if path.suffix == ".json"]
-            return sorted(found, key=lambda path: path.stat().st_mtime_ns)
-        except OSError:
-            return []
-
     def _limit(self) -> None:
-        for path in self._files()[:-MOST_KEPT]:
-            with suppress(OSError):
+        with suppress(OSError):  # another process tidies up too
+            found = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+            for path in found[:-MOST_KEPT]:
                 path.unlink(missing_ok=True)
 
 

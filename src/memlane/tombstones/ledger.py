@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from ..disk import create_private, write_all, writer_lock
+from ..disk import write_private, writer_lock
 from ..errors import StoreError
 from ..values import Value
 from .match import NOTHING, Tombstones
@@ -75,7 +74,8 @@ class Ledger:
             key = present.key or new_key()
             stones = tuple(compose(key, present.stones))
             if stones != present.stones:
-                self._write(_Content(_VERSION, key.hex(), stones))
+                content = _Content(_VERSION, key.hex(), stones)
+                write_private(self.path, msgspec.json.format(msgspec.json.encode(content), indent=1))
             return stones
 
     def _parsed(self) -> Tombstones:
@@ -89,28 +89,6 @@ class Ledger:
         if content.version != _VERSION or len(key) != _KEY_BYTES:
             raise self._unusable("it was made by another version of Memlane")
         return Tombstones(key, content.forgotten)
-
-    def _write(self, content: _Content) -> None:
-        from uuid import uuid4
-
-        data = msgspec.json.format(msgspec.json.encode(content), indent=1)
-        temporary = self.path.with_name(f"{self.path.name}.{uuid4().hex[:8]}.tmp")
-        create_private(temporary)
-        try:
-            descriptor = os.open(temporary, os.O_WRONLY | getattr(os, "O_BINARY", 0))
-            try:
-                write_all(descriptor, data)
-            finally:
-                os.close(descriptor)
-            temporary.replace(self.path)
-        except OSError as error:
-            raise StoreError(
-                f"cannot write {self.path}: {error.strerror or error}",
-                hint="check the permissions and the space of that folder; nothing was forgotten",
-            ) from error
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
     def _unusable(self, what: str) -> StoreError:
         return StoreError(

@@ -2,6 +2,7 @@
 
 names     where they lie, and what a file name says
 lines     a transcript as entries, one line at a time
+folder    one writer at a time
 append    writing one: entries in a chain, never torn
 store     sessions.json
 keys      what a session key says of a conversation
@@ -11,4 +12,8 @@ sanitize  secrets masked before anything is derived from a text
 turns     what was said, without what only the machinery needs
 chunks    neighbouring turns as passages                                                                pure
 tree      which transcripts are searched
+marks     how far one has been read
+listing   which sessions there are
+read      what was said, for a reader
+redact    taking something out of one, because its owner says so
 """

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..disk import file_lock
 from ..errors import SessionError
 
 _LOCK_NAME = ".memlane.lock"
@@ -16,24 +17,23 @@ _PATIENCE = 30.0
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Make the folder and hold its lock. The system frees it when its holder dies. Raises SessionError."""
-    import filelock  # 70 ms: it brings asyncio
+    """Make the folder and hold its lock. Raises SessionError."""
+
+    def busy() -> SessionError:
+        return SessionError(
+            f"another process has been writing to {folder} for {_PATIENCE:.0f} seconds",
+            hint="wait for it to finish, then try again",
+        )
+
+    def refused(error: OSError) -> SessionError:
+        return unwritable(folder, error)
 
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = filelock.FileLock(folder / _LOCK_NAME, mode=0o600)
-        lock.acquire(timeout=_PATIENCE, poll_interval=0.01)
-    except filelock.Timeout as error:
-        raise SessionError(
-            f"another process has been writing to {folder} for {_PATIENCE:.0f} seconds",
-            hint="wait for it to finish, then try again",
-        ) from error
     except OSError as error:
-        raise unwritable(folder, error) from error
-    try:
+        raise refused(error) from error
+    with file_lock(folder / _LOCK_NAME, timeout=_PATIENCE, busy=busy, refused=refused):
         yield
-    finally:
-        lock.release()
 
 
 def settle_folder(folder: Path) -> None:

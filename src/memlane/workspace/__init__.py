@@ -11,6 +11,7 @@ read      exact lines of a note
 sections  where headings stand                                     pure
 entries   what an entry looks like and where it goes               pure
 daily     remembering: appending to logs and the curated file
+remove    taking lines or whole notes away, because their owner says so
 context   what a session starts with
 create    making a workspace
 watch     waiting for changes to notes

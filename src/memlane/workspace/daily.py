@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from ..disk import write_all
+from ..disk import file_lock, write_all
 from ..errors import UsageError, WorkspaceError
 from ..values import Written
 from .beneath import Folder, read_all
@@ -206,28 +206,23 @@ def _version(looked: os.stat_result) -> tuple[int, int, int, int]:
 @contextmanager
 def writing_notes(workspace: Workspace) -> Iterator[Folder]:
     """The workspace's root, opened while no other process writes to its notes."""
-    import filelock  # 55 ms: it brings asyncio
-
     location = workspace.location
+    lock_file = os.path.join(location, LOCK_NAME)
+
+    def busy() -> WorkspaceError:
+        return WorkspaceError(
+            f"another process has been writing to {location} for {_PATIENCE:.0f} seconds",
+            hint="wait for it to finish, then try again",
+        )
+
+    def refused(error: OSError) -> WorkspaceError:
+        return unwritable(lock_file, error)
+
     try:
         root = Folder.trusted(location)
     except FileNotFoundError:
         raise missing_workspace(location) from None
     except OSError as error:
         raise unwritable(location, error) from error
-    with root:
-        lock_file = os.path.join(location, LOCK_NAME)
-        lock = filelock.FileLock(lock_file, mode=0o600)
-        try:
-            lock.acquire(timeout=_PATIENCE, poll_interval=0.01)
-        except filelock.Timeout as error:
-            raise WorkspaceError(
-                f"another process has been writing to {location} for {_PATIENCE:.0f} seconds",
-                hint="wait for it to finish, then try again",
-            ) from error
-        except OSError as error:
-            raise unwritable(lock_file, error) from error
-        try:
-            yield root
-        finally:
-            lock.release()
+    with root, file_lock(lock_file, timeout=_PATIENCE, busy=busy, refused=refused):
+        yield root

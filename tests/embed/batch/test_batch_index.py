@@ -102,6 +102,21 @@ def test_jobs_that_go_on_are_taken_over_when_none_are_wanted_any_more(opened: Op
     assert not api.direct
 
 
+def test_of_texts_that_were_forgotten_meanwhile_nothing_is_taken_over(
+    opened: Open, api: OpenAiApi, tmp_path: Path
+) -> None:
+    opened().sync("command")
+    for number in range(3):
+        (tmp_path / f"notes/memory/{number}.md").unlink()
+    opened().forget()
+    (known,) = (tmp_path / "main.batches").glob("*.digests")
+    assert known.stat().st_size == 17 * 16
+    api.looks_needed = 0
+    report = opened().sync("command")
+    assert (report.complete, report.from_batches) == (True, 17)
+    assert not api.direct
+
+
 def test_a_look_does_not_disturb_a_pass(opened: Open, api: OpenAiApi, tmp_path: Path) -> None:
     opened().sync("command")
     asked = len(api.log)

@@ -40,3 +40,14 @@ def test_a_damaged_record_is_set_aside(ledger: Ledger) -> None:
     assert ledger.jobs() == []
     assert ledger.sweep() == ["memlane-1.json"]
     assert [path.name for path in ledger.folder.iterdir()] == ["memlane-1.json.damaged"]
+
+
+def test_only_texts_that_stay_are_known(ledger: Ledger) -> None:
+    second = Job("memlane-2", "openai", "small", "{}", 2, 4, NOW, NOW + timedelta(hours=24))
+    ledger.add(second, {b"efgh", b"ijkl"})
+    ledger.keep_only({b"ijkl", b"mnop"})
+    assert ledger.jobs() == [second]
+    assert ledger.digests(second) == {b"ijkl"}
+    assert sorted(path.suffix for path in ledger.folder.iterdir()) == [".digests", ".json"]
+    ledger.keep_only(set())
+    assert not ledger.folder.exists()

@@ -8,6 +8,7 @@ one job's damage is no other job's. What is about to be done is written before i
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -107,6 +108,19 @@ class Ledger:
     def put(self, job: Job) -> None:
         """Write down what is known now of a job. Raises StoreError."""
         write_private(self._record_of(job.id), msgspec.json.encode(job))
+
+    def keep_only(self, digests: AbstractSet[bytes]) -> None:
+        """Know no texts but these: what jobs make of others is not taken over. Raises StoreError.
+
+        A job of which nothing is left is none of ours any more.
+        """
+        for job in self.jobs():
+            held = self.digests(job)
+            kept = held & digests
+            if not kept:
+                self.remove(job)
+            elif kept != held:
+                write_private(self._digests_of(job.id), b"".join(kept))
 
     def remove(self, job: Job) -> None:
         """Forget a job that nothing more is expected of. Raises StoreError."""

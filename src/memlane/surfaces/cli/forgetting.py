@@ -111,8 +111,10 @@ def _lines(report: Forgetting) -> list[str]:
         last = f"-{found.end_line}" if found.end_line > found.start_line else ""
         lines.append(f"  {found.path}:{found.start_line}{last}: {what}")
         lines += [f"    | {line}" for line in found.text.split("\n")] if found.text else []
+    if report.warning:
+        lines.append(f"  {report.warning}")
     if dry:
-        if not report.files and not report.places:
+        if not (report.files or report.places or report.warning):
             lines.append("  Nothing holds it now; it would be kept out from now on.")
         return lines
     lines += [f"  session {key}: taken out of sessions.json" for key in report.sessions]
@@ -123,8 +125,6 @@ def _lines(report: Forgetting) -> list[str]:
     )
     lines += [f"  deleted: {name}" for name in went.swept]
     lines += [f"  STILL THERE: {path}" for path in report.remaining]
-    if report.warning:
-        lines.append(f"  {report.warning}")
     lines.append(f"  tombstone {report.tombstone}; memlane forget --undo {report.tombstone} takes it back")
     return lines
 

@@ -76,6 +76,25 @@ def session_start_command(place: Place) -> None:
         pieces.saved(piece)
 
 
+@hook_command.command("user-prompt", cls=HookCommand)
+@memory_options
+def user_prompt_command(place: Place) -> None:
+    """Answer with what of the notes the prompt calls for, where recall is switched on: mostly nothing.
+
+    Commands of the agent itself, which begin with a slash, call for nothing.
+    """
+    from ...sessions.hooks import MOST_CHARACTERS, NOTES_CHARACTERS, prompt_answer
+
+    call = _call()
+    with place.open() as memory:
+        if not memory.settings.memory_search.recall.enabled or call.prompt.startswith("/"):
+            return
+        shown = memory.context(limit=NOTES_CHARACTERS).text
+        found = memory.recall(call.prompt, shown=f"{shown}\n{call.prompt}")
+    if 0 < len(found.text) <= MOST_CHARACTERS:
+        print_json(prompt_answer(found.text))
+
+
 @hook_command.command("pre-compact", cls=HookCommand)
 @memory_options
 def pre_compact_command(place: Place) -> None:
@@ -115,14 +134,17 @@ def _call() -> Any:  # noqa: ANN401 - its type is imported when a hook runs
     show_default=True,
     help="The agent's settings.",
 )
+@click.option("--recall", is_flag=True, help="With the hook that adds to a prompt what it calls for.")
 @click.option("--yes", is_flag=True, help="Write the change without asking.")
 @memory_options
-def install_command(place: Place, settings: Path, yes: bool) -> None:
+def install_command(place: Place, settings: Path, recall: bool, yes: bool) -> None:
     """Show what the hooks change in the agent's settings, and write it when you say so."""
     from ...clock import SystemClock
     from ...sessions.hook_settings import apply_change, settings_change
 
-    change = settings_change(settings.expanduser().absolute(), _command(), options=_options(place))
+    change = settings_change(
+        settings.expanduser().absolute(), _command(), options=_options(place), recall=recall
+    )
     if not place.as_json:
         click.echo(harmless(change.difference()) if change.is_needed else "The hooks are there already.")
     wanted = change.is_needed and (yes or (_may_ask(place) and click.confirm("Write this?", err=True)))
