@@ -17,7 +17,7 @@ The rooms, in the order in which data flows through them (each imports only thos
     evaluate                                a user's own questions: measures, reasons of misses, comparisons
     freshness, background, agenda, progress keeping the index in step, also in a process that lives on
     wiring                                  the rooms put together under the settings in force
-    memory                                  `Memory`: opens the rooms and closes them
+    calls, memory                           `Memory`: its calls, a subject to a module, over rooms opened once
     surfaces                                the command line and servers, thin
 """
 
