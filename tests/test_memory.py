@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 import memlane
 from memlane import AsyncMemory, ConfigError, Memory, UsageError, WorkspaceError
+from memlane.forget.plan import TombstoneInfo
 
 Write = Callable[[str, str], Path]
 Open = Callable[..., Memory]
@@ -78,6 +80,24 @@ def test_the_asyncio_twin_gives_the_same(write: Write, notes: Path, tmp_path: Pa
             return [result.hits[0].path for result in found]
 
     assert asyncio.run(work()) == ["memory/a.md"] * 4
+
+
+def test_every_call_has_an_asyncio_twin() -> None:
+    def calls(of: type) -> set[str]:
+        return {name for name in dir(of) if not name.startswith("_") and callable(getattr(of, name))}
+
+    assert calls(AsyncMemory) == calls(Memory)
+    assert inspect.signature(AsyncMemory.search) == inspect.signature(Memory.search)
+
+
+def test_the_asyncio_twin_calls_what_a_host_made_of_its_memory(tmp_path: Path) -> None:
+    class Louder(Memory):
+        def forgotten(self) -> list[TombstoneInfo]:
+            raise UsageError("nothing is forgotten here")
+
+    memory = AsyncMemory(Louder.open(workspace=tmp_path, state_dir=tmp_path / "state", environ={}))
+    with pytest.raises(UsageError, match="nothing is forgotten here"):
+        asyncio.run(memory.forgotten())
 
 
 def test_two_workspaces_of_one_agent_have_indexes_of_their_own(tmp_path: Path) -> None:
