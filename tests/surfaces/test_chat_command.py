@@ -260,7 +260,7 @@ class Terminal:
         GNU readline does not notice one that comes between its prompt and its wait, which no hand can hit.
         """
         state = Path(f"/proc/{self.process.pid}/stat")
-        asleep, end = 0, time.monotonic() + 5
+        asleep, end = 0, time.monotonic() + DEADLINE
         while state.exists() and asleep < 10 and time.monotonic() < end:
             asleep = asleep + 1 if state.read_text().rpartition(")")[2].split()[0] == "S" else 0
             time.sleep(0.02)
