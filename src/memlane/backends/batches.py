@@ -36,7 +36,7 @@ class Batches:
         self._cache = cache
         self._observer = observer
         self._clock = clock
-        self._folder = index.store_path.with_name(f"{index.store_path.stem}.batches")
+        self._folder = index.batches_path
 
     def jobs(self) -> tuple[BatchJob, ...]:
         """The jobs that go on, as they were at the last look. Reads some small files."""

@@ -95,6 +95,11 @@ class IndexSettings(Value, frozen=True):
         """The embedding cache beside the index: `<name>.embeddings.sqlite`."""
         return self.store_path.with_name(f"{self.store_path.stem}.embeddings.sqlite")
 
+    @property
+    def batches_path(self) -> Path:
+        """The folder of batch jobs beside the index: `<name>.batches`."""
+        return self.store_path.with_name(f"{self.store_path.stem}.batches")
+
 
 class BuiltinBackend:
     """The built-in index of one agent. Opened at first use; thread-safe."""
