@@ -304,6 +304,7 @@ def test_help_and_version(run: Run) -> None:
     from memlane import __version__
 
     assert run("--version").stdout == f"memlane {__version__}\n"
+    overview = run("--help").stdout
     for command in (
         "init",
         "index",
@@ -315,7 +316,7 @@ def test_help_and_version(run: Run) -> None:
         "config",
         "completion",
     ):
-        assert command in run("--help").stdout
+        assert command in overview
         assert run(command, "--help").returncode == 0
     assert "did you mean 'search'" in run("serach").stderr
     for shell in ("bash", "zsh", "fish"):
