@@ -9,10 +9,12 @@ The rooms, in the order in which data flows through them (each imports only thos
     workspace                               which files are notes; reading, appending, session context
     embed                                   text → vectors: the providers and the cache
     rerank                                  query and passage read together by a model, where there is one
+    transcripts, tombstones                 what was said, and who may have it; what is forgotten
     index                                   chunks → full text and vectors in one SQLite file; syncing
     search                                  query → two legs → fused, explained, ranked results
     sessions, backends                      the life of a conversation; the index behind one protocol
     doctor                                  what is wrong, and what to do about it
+    forget                                  what goes, and what keeps it from coming back
     tools                                   what an agent's model sees
     evaluate                                a user's own questions: measures, reasons of misses, comparisons
     freshness, background, agenda, progress keeping the index in step, also in a process that lives on
