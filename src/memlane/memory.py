@@ -286,15 +286,33 @@ class Memory(UpkeepCalls, SessionCalls, ForgettingCalls):
         the size of the context, whatever the configuration says. Raises SessionError when the session cannot
         be read or written.
         """
-        from .wiring import life
+        from .sessions.keeping import Surroundings
+        from .sessions.life import Life
 
-        return life(
-            self,
-            observer=self._observer,
+        def index(key: str, force: bool) -> None:
+            if self.settings.enabled:
+                self.sync(reason="compaction", session=key if force else None)
+
+        def recall(message: str, key: str, shown: str) -> Recalled:
+            return self.recall(message, session=key, shown=shown)
+
+        settings = self.settings
+        if context_tokens is not None:
+            settings = replace(settings, context_tokens=context_tokens)
+        return Life(
+            Surroundings(
+                settings,
+                self.workspace,
+                self.clock,
+                self._observer,
+                tools=lambda key: self.tools(session=key),
+                context=self.context,
+                index=index,
+                recall=recall if settings.memory_search.recall.enabled else None,
+            ),
             session=session,
             model=model,
             model_named=model_named,
             system=system,
             compaction_reserve=compaction_reserve,
-            context_tokens=context_tokens,
         )

@@ -13,7 +13,7 @@ from ..config import AgentSettings
 from ..events import Observer, SilentObserver
 from ..freshness import Freshness
 from ..progress import ProgressRelay
-from ..wiring import workspace_of
+from ..wiring import builtin_backend, reranker_choice, workspace_of
 
 if TYPE_CHECKING:
     from ..backends.base import Backend
@@ -83,20 +83,15 @@ class Rooms:
     def _backend(self) -> Backend:
         with self._guard:
             if self._built is None:
-                self._built = self._build()
+                self._built = builtin_backend(
+                    self.settings,
+                    self.workspace,
+                    choose=self._choose_provider,
+                    choose_reranker=self._choose_reranker,
+                    observer=self._observer,
+                    clock=self.clock,
+                )
             return self._built
-
-    def _build(self) -> Backend:
-        from ..wiring import builtin_backend
-
-        return builtin_backend(
-            self.settings,
-            self.workspace,
-            choose=self._choose_provider,
-            choose_reranker=self._choose_reranker,
-            observer=self._observer,
-            clock=self.clock,
-        )
 
     @property
     def _tombstones(self) -> Tombstones:
@@ -115,8 +110,6 @@ class Rooms:
 
     @property
     def _choose_reranker(self) -> Callable[[], Reranker] | None:
-        from ..wiring import reranker_choice
-
         return reranker_choice(self.settings, self._reranker)
 
     def _access(self, session: str | None) -> Access:
