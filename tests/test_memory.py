@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import memlane
-from memlane import AsyncMemory, ConfigError, Memory, UsageError, WorkspaceError
+from memlane import AsyncMemory, ConfigError, Memory, UsageError, WorkspaceError, errors
 from memlane.forget.plan import TombstoneInfo
 
 Write = Callable[[str, str], Path]
@@ -153,8 +153,19 @@ def test_search_limits_are_checked(open_memory: Open) -> None:
         memory.search("x", min_score=1.5)
 
 
-def test_public_names_exist_and_others_do_not() -> None:
+def test_public_names_exist() -> None:
     for name in memlane.__all__:
         assert getattr(memlane, name) is not None
+    assert set(memlane.__all__) == {*memlane._HOMES, "__version__"}
+
+
+def test_every_error_is_public() -> None:
+    raised = {
+        name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, Exception)
+    }
+    assert raised <= set(memlane.__all__)
+
+
+def test_other_names_do_not_exist() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         memlane.Nothing  # noqa: B018
