@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +25,10 @@ settings.load_profile("memlane")
 for facts in REMOTE_FACTS.values():
     for variable in facts.key_variables:
         os.environ.pop(variable, None)
+
+# A shell starts what runs in its background with Ctrl-C ignored, and children inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 NOON = datetime(2026, 2, 10, 12, 0, tzinfo=ZoneInfo("Europe/Berlin"))
 

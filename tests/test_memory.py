@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import memlane
-from memlane import AsyncMemory, ConfigError, Memory, UsageError, WorkspaceError
+from memlane import AsyncMemory, ConfigError, Memory, UsageError, WorkspaceError, errors
+from memlane.forget.plan import TombstoneInfo
 
 Write = Callable[[str, str], Path]
 Open = Callable[..., Memory]
@@ -80,6 +82,24 @@ def test_the_asyncio_twin_gives_the_same(write: Write, notes: Path, tmp_path: Pa
     assert asyncio.run(work()) == ["memory/a.md"] * 4
 
 
+def test_every_call_has_an_asyncio_twin() -> None:
+    def calls(of: type) -> set[str]:
+        return {name for name in dir(of) if not name.startswith("_") and callable(getattr(of, name))}
+
+    assert calls(AsyncMemory) == calls(Memory)
+    assert inspect.signature(AsyncMemory.search) == inspect.signature(Memory.search)
+
+
+def test_the_asyncio_twin_calls_what_a_host_made_of_its_memory(tmp_path: Path) -> None:
+    class Louder(Memory):
+        def forgotten(self) -> list[TombstoneInfo]:
+            raise UsageError("nothing is forgotten here")
+
+    memory = AsyncMemory(Louder.open(workspace=tmp_path, state_dir=tmp_path / "state", environ={}))
+    with pytest.raises(UsageError, match="nothing is forgotten here"):
+        asyncio.run(memory.forgotten())
+
+
 def test_two_workspaces_of_one_agent_have_indexes_of_their_own(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name / "memory").mkdir(parents=True)
@@ -133,8 +153,19 @@ def test_search_limits_are_checked(open_memory: Open) -> None:
         memory.search("x", min_score=1.5)
 
 
-def test_public_names_exist_and_others_do_not() -> None:
+def test_public_names_exist() -> None:
     for name in memlane.__all__:
         assert getattr(memlane, name) is not None
+    assert set(memlane.__all__) == {*memlane._HOMES, "__version__"}
+
+
+def test_every_error_is_public() -> None:
+    raised = {
+        name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, Exception)
+    }
+    assert raised <= set(memlane.__all__)
+
+
+def test_other_names_do_not_exist() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         memlane.Nothing  # noqa: B018

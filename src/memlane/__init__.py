@@ -22,7 +22,7 @@ The rooms, in the order in which data flows through them (each imports only thos
     agenda, background, freshness           keeping the index in step, also in a process that lives on
     asking, recollection                    a search, and what was said, as far as who asks may have them
     wiring                                  the rooms put together under the settings in force
-    memory, async_memory                    `Memory`: opens the rooms and closes them; the same, awaited
+    calls, memory, async_memory             `Memory`: its calls, a subject to a module, over rooms opened once
     surfaces                                the command line and servers, thin
 """
 
@@ -44,7 +44,10 @@ if TYPE_CHECKING:
         Interrupted,
         MemlaneError,
         PathRefused,
+        ProviderUnavailable,
+        QuotaExhausted,
         RerankError,
+        SessionError,
         StoreBusy,
         StoreCorrupt,
         StoreError,
@@ -80,7 +83,10 @@ _HOMES = {
             "Interrupted",
             "MemlaneError",
             "PathRefused",
+            "ProviderUnavailable",
+            "QuotaExhausted",
             "RerankError",
+            "SessionError",
             "StoreBusy",
             "StoreCorrupt",
             "StoreError",
@@ -123,10 +129,13 @@ __all__ = [
     "Memory",
     "Pass",
     "PathRefused",
+    "ProviderUnavailable",
+    "QuotaExhausted",
     "Recalled",
     "RerankError",
     "SearchResult",
     "SessionContext",
+    "SessionError",
     "Status",
     "StoreBusy",
     "StoreCorrupt",

@@ -1,57 +1,41 @@
-"""Memory: opens the rooms, wires them together and closes them. What they do is in the rooms."""
+"""Memory: what a host opens and asks. The calls about index, sessions and forgetting are in `calls`."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
-from .clock import Clock, SystemClock, zone_named
-from .config import AgentSettings
+from .calls.forgetting import ForgettingCalls
+from .calls.sessions import SessionCalls
+from .calls.upkeep import UpkeepCalls
+from .clock import Clock
 from .errors import UsageError
 from .events import Observer, SilentObserver
-from .freshness import Freshness
-from .progress import ProgressRelay
 from .values import (
-    BatchReport,
     Excerpt,
-    IndexPlan,
-    Pass,
     Recalled,
     SearchResult,
     SessionContext,
     Source,
-    Status,
-    SyncReport,
     Written,
 )
-from .wiring import disabled_result, read_configuration, workspace_of
+from .wiring import disabled_result, read_configuration
 
 if TYPE_CHECKING:
-    from .backends.base import Backend
-    from .doctor import DoctorReport
     from .embed.base import Embedder
-    from .embed.select import Choice
     from .evaluate import Evaluation, Question
-    from .forget.act import Ground
-    from .forget.plan import Forgetting, TombstoneInfo
-    from .recollection import Recollection
     from .rerank.base import Reranker
     from .sessions.chat import ChatModel
     from .sessions.life import Life
-    from .tombstones.match import Tombstones
     from .tools import Tool
-    from .transcripts.gate import Access
-    from .transcripts.listing import SessionInfo
 
 
-class Memory:
+class Memory(UpkeepCalls, SessionCalls, ForgettingCalls):
     """The memory of one agent.
 
     ```
@@ -61,35 +45,11 @@ class Memory:
     ```
 
     Thread-safe. Nothing is opened before it is needed: reading and writing notes touch no index.
+
+    Here are search, get, remember, context, recall, evaluate, tools and life. The other calls
+    are in its bases: sync, plan, start, status, batches and doctor in `UpkeepCalls`; sessions, transcript and
+    export_session in `SessionCalls`; forget, forgotten and unforget in `ForgettingCalls`.
     """
-
-    def __init__(
-        self,
-        settings: AgentSettings,
-        *,
-        home: Path,
-        observer: Observer | None = None,
-        clock: Clock | None = None,
-        embedder: Embedder | None = None,
-        reranker: Reranker | None = None,
-        background: bool = False,
-    ) -> None:
-        """Memory under settings that are loaded already; `Memory.open` loads them.
-
-        `embedder` takes the place of the configured provider, `reranker` that of the reranking model.
-        `background` is for processes that live on.
-        """
-        self.settings = settings
-        self.clock: Clock = clock or SystemClock(zone_named(settings.user_timezone))
-        self._observer = ProgressRelay(observer or SilentObserver())
-        self._embedder = embedder
-        self._reranker = reranker
-        self.workspace = workspace_of(settings, home)
-        self._guard = threading.RLock()
-        self._built: Backend | None = None
-        self._freshness = Freshness(
-            settings, self.workspace, lambda: self._backend, relay=self._observer, background=background
-        )
 
     @classmethod
     def open(
@@ -139,19 +99,6 @@ class Memory:
         for warning in settings.warnings:
             (observer or SilentObserver()).warning(warning)
         return memory
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    @property
-    def agent(self) -> str:
-        """The agent's id."""
-        return self.settings.agent_id
 
     def search(
         self,
@@ -263,106 +210,6 @@ class Memory:
             self._freshness.greet_session()
         return context
 
-    def sync(
-        self,
-        *,
-        force: bool = False,
-        session: str | None = None,
-        reason: str = "command",
-        wait: float = 30.0,
-    ) -> SyncReport:
-        """Bring the index up to date with the notes. `force` reads and stores every note again.
-
-        `session` is the key of a session whose transcript is indexed however little it has grown by, such as
-        after its compaction. This also makes the vectors of a model that takes long; searches do without,
-        while another stands in. Work in the background makes room for it. Raises WorkspaceError when the
-        workspace is missing, SessionError when `session` cannot be looked up, StoreError when the index
-        cannot be written, Interrupted when the observer ends it or this memory is closed meanwhile.
-        """
-        stem = self._recollection(None).stem_of(session) if session is not None else None
-        return self._freshness.sync(reason, force=force, wait=wait, stem=stem)
-
-    def sessions(self, *, session: str | None = None) -> list[SessionInfo]:
-        """Every session of this agent, the last used first. `session` is the key of the one that asks.
-
-        Raises PathRefused for one that is not private, SessionError when they cannot be read.
-        """
-        return self._recollection(session).sessions()
-
-    def transcript(
-        self, which: str, *, start: int = 1, lines: int | None = None, session: str | None = None
-    ) -> Excerpt:
-        """What was said in a session, named by key, id or path; lines are those of its file.
-
-        Secrets are masked. Raises UsageError when there is no such session, otherwise as `sessions`.
-        """
-        return self._recollection(session).transcript(which, start=start, lines=lines)
-
-    def export_session(self, which: str, *, session: str | None = None) -> Iterator[str]:
-        """A whole session as Markdown, in pieces, with secrets masked. Raises as `transcript`."""
-        return self._recollection(session).exported(which, self.clock.now().tzinfo)
-
-    def plan(self, *, force: bool = False) -> IndexPlan:
-        """What `sync` would do now, with an estimate of its cost. Writes nothing, sends nothing."""
-        return self._backend.plan(force=force)
-
-    def forget(
-        self,
-        *,
-        phrase: str | None = None,
-        path: str | None = None,
-        session_named: str | None = None,
-        notes: bool = False,
-        transcripts: bool = False,
-        dry_run: bool = True,
-    ) -> Forgetting:
-        """Forget a phrase, a note or a session: nothing derived holds it then, and no pass brings it back.
-
-        A dry run, unless told otherwise, gives what would go. `notes` takes it out of the Markdown too,
-        `transcripts` out of what was said; there is no copy. Raises UsageError for what cannot be meant,
-        StoreError, WorkspaceError or SessionError when something cannot be written (docs/forgetting.md).
-        """
-        from .forget.act import forget
-        from .forget.plan import Request
-
-        request = Request(phrase, path, session_named, notes, transcripts)
-        try:
-            return self._freshness.in_turn(lambda: forget(self._ground, request, dry_run=dry_run))
-        finally:
-            self._freshness.note_write(None)
-
-    def forgotten(self) -> list[TombstoneInfo]:
-        """Everything that is forgotten, the last first; what it was nobody can tell. Raises StoreError."""
-        from .forget.act import forgotten
-
-        return forgotten(self._ground)
-
-    def unforget(self, tombstone: str) -> TombstoneInfo:
-        """Take back what has this id: the next pass reads again what notes and transcripts still hold.
-
-        Raises UsageError when there is none, StoreError when that cannot be written.
-        """
-        from .forget.act import take_back
-
-        try:
-            return self._freshness.in_turn(lambda: take_back(self._ground, tombstone))
-        finally:
-            self._freshness.note_write(None)
-
-    def start(self, listener: Callable[[Pass], None] | None = None, *, watch: bool | None = None) -> None:
-        """Begin to keep the index fresh in the background, now rather than at the first search.
-
-        `listener` is told of every pass, from the thread that does it. `watch` says whether notes are
-        watched, by default as configured. Does nothing when memory search is switched off.
-        """
-        if self.settings.enabled:
-            self._freshness.start(listener, watch=watch)
-
-    def status(self, *, deep: bool = False) -> Status:
-        """What is indexed, from where, how fresh, and by which provider. `deep` tries the provider too."""
-        status = self._backend.status(deep=deep)
-        return replace(status, upkeep=self._freshness.upkeep())
-
     def evaluate(
         self, questions: Sequence[Question], *, low_confidence: float | None = None, sync: bool = True
     ) -> Evaluation:
@@ -391,27 +238,6 @@ class Memory:
         progress = partial(self._observer.progress, "ask")
         found = evaluate(self, questions, low_confidence=low_confidence, progress=progress)
         return replace(found, warnings=(trouble, *found.warnings)) if trouble else found
-
-    def batches(self) -> BatchReport:
-        """Look at the provider's batch jobs now, and take over what has ended. Raises as `status` does."""
-        return self._backend.batches() if self.settings.enabled else BatchReport()
-
-    def doctor(self, *, fix: bool = False) -> DoctorReport:
-        """What keeps memory from doing all it should, and what to do about each finding.
-
-        `fix` mends what is safe: the index, the embedding cache, the modes of their files; never a note.
-        """
-        from .doctor import Subject, examine
-
-        subject = Subject(
-            self.settings,
-            self.workspace,
-            self._choose_provider,
-            lambda: self.sync(reason="doctor"),
-            self.clock,
-            self._choose_reranker,
-        )
-        return examine(subject, fix=fix)
 
     def tools(self, *, session: str | None = None) -> list[Tool]:
         """The tools for an agent's model, with JSON schemas; calling one never raises.
@@ -461,83 +287,33 @@ class Memory:
         the size of the context, whatever the configuration says. Raises SessionError when the session cannot
         be read or written.
         """
-        from .wiring import life
+        from .sessions.keeping import Surroundings
+        from .sessions.life import Life
 
-        return life(
-            self,
-            observer=self._observer,
+        def index(key: str, force: bool) -> None:
+            if self.settings.enabled:
+                self.sync(reason="compaction", session=key if force else None)
+
+        def recall(message: str, key: str, shown: str) -> Recalled:
+            return self.recall(message, session=key, shown=shown)
+
+        settings = self.settings
+        if context_tokens is not None:
+            settings = replace(settings, context_tokens=context_tokens)
+        return Life(
+            Surroundings(
+                settings,
+                self.workspace,
+                self.clock,
+                self._observer,
+                tools=lambda key: self.tools(session=key),
+                context=self.context,
+                index=index,
+                recall=recall if settings.memory_search.recall.enabled else None,
+            ),
             session=session,
             model=model,
             model_named=model_named,
             system=system,
             compaction_reserve=compaction_reserve,
-            context_tokens=context_tokens,
         )
-
-    def close(self) -> None:
-        """Let go of everything that was opened. Closing twice is harmless.
-
-        Work in the background ends at its next step; what is done is kept.
-        """
-        self._freshness.close()
-        with self._guard:
-            if self._built is not None:
-                self._built.close()
-
-    @property
-    def _backend(self) -> Backend:
-        with self._guard:
-            if self._built is None:
-                self._built = self._build()
-            return self._built
-
-    def _build(self) -> Backend:
-        from .wiring import builtin_backend
-
-        return builtin_backend(
-            self.settings,
-            self.workspace,
-            choose=self._choose_provider,
-            choose_reranker=self._choose_reranker,
-            observer=self._observer,
-            clock=self.clock,
-        )
-
-    @property
-    def _tombstones(self) -> Tombstones:
-        from .forget.hide import tombstones_of
-
-        return tombstones_of(self.settings.state_dir, self.agent)
-
-    @property
-    def _ground(self) -> Ground:
-        from .forget.act import Ground
-
-        return Ground(self.settings, self.workspace, lambda: self._backend, self.clock.now)
-
-    def _choose_provider(self) -> Choice:
-        from .embed.base import CheckedEmbedder
-        from .embed.select import Choice, choose_provider
-
-        if self._embedder is not None:
-            reasons = (f"{self._embedder.id}: passed in by the host",)
-            return Choice(CheckedEmbedder(self._embedder), reasons, is_own=False)
-        return choose_provider(self.settings, clock=self.clock, observer=self._observer)
-
-    @property
-    def _choose_reranker(self) -> Callable[[], Reranker] | None:
-        from .wiring import reranker_choice
-
-        return reranker_choice(self.settings, self._reranker)
-
-    def _access(self, session: str | None) -> Access:
-        """What the session with this key may have of memory."""
-        from .transcripts.gate import access_of
-        from .transcripts.keys import session_from_key
-
-        return access_of(session_from_key(session, agent=self.agent))
-
-    def _recollection(self, session: str | None) -> Recollection:
-        from .recollection import Recollection
-
-        return Recollection(self.settings, self._access(session), self._tombstones)

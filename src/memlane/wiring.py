@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from .clock import Clock
 from .config import AgentSettings, Configuration, load_config
@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from .backends.base import Backend
     from .embed.select import Choice
     from .rerank.base import Reranker
-    from .sessions.chat import ChatModel
-    from .sessions.life import Life
     from .tombstones.match import Tombstones
-    from .tools import Tool
-    from .values import Recalled, SessionContext, SyncReport
 
 
 def workspace_of(settings: AgentSettings, home: Path) -> Workspace:
@@ -111,83 +107,6 @@ def reranker_choice(settings: AgentSettings, passed: Reranker | None) -> Callabl
         return CrossEncoder(Path(rerank.model or ""))
 
     return choose
-
-
-class LivingMemory(Protocol):
-    """What the life cycle of a session asks of a memory."""
-
-    settings: AgentSettings
-    workspace: Workspace
-    clock: Clock
-
-    def tools(self, *, session: str | None = None) -> list[Tool]:
-        """The tools of a session."""
-        ...
-
-    def context(self, session: str | None = None) -> SessionContext:
-        """What a session starts with."""
-        ...
-
-    def sync(
-        self,
-        *,
-        force: bool = False,
-        session: str | None = None,
-        reason: str = "command",
-        wait: float = 30.0,
-    ) -> SyncReport:
-        """Bring the index up to date, with the transcript of a session however little it has grown by."""
-        ...
-
-    def recall(self, message: str, *, session: str | None = None, shown: str = "") -> Recalled:
-        """The memories that a message calls for."""
-        ...
-
-
-def life(
-    memory: LivingMemory,
-    *,
-    observer: Observer,
-    session: str | None,
-    model: ChatModel | None,
-    model_named: Callable[[str], ChatModel] | None,
-    system: str,
-    compaction_reserve: int,
-    context_tokens: int | None,
-) -> Life:
-    """The life cycle of a session of a memory; see `Memory.life`."""
-    from msgspec.structs import replace
-
-    from .sessions.keeping import Surroundings
-    from .sessions.life import Life
-
-    def index(key: str, force: bool) -> None:
-        if memory.settings.enabled:
-            memory.sync(reason="compaction", session=key if force else None)
-
-    def recall(message: str, key: str, shown: str) -> Recalled:
-        return memory.recall(message, session=key, shown=shown)
-
-    settings = memory.settings
-    if context_tokens is not None:
-        settings = replace(settings, context_tokens=context_tokens)
-    return Life(
-        Surroundings(
-            settings,
-            memory.workspace,
-            memory.clock,
-            observer,
-            tools=lambda key: memory.tools(session=key),
-            context=memory.context,
-            index=index,
-            recall=recall if memory.settings.memory_search.recall.enabled else None,
-        ),
-        session=session,
-        model=model,
-        model_named=model_named,
-        system=system,
-        compaction_reserve=compaction_reserve,
-    )
 
 
 def read_configuration(

@@ -31,7 +31,17 @@ def rooms() -> list[Path]:
 
 def test_every_map_is_read() -> None:
     assert {room.name for room in rooms() if listed(room)} == {
-        *("memlane", "sessions", "transcripts", "tombstones", "forget", "workspace", "doctor", "evaluate")
+        *(
+            "memlane",
+            "sessions",
+            "transcripts",
+            "tombstones",
+            "forget",
+            "workspace",
+            "doctor",
+            "evaluate",
+            "calls",
+        )
     }
 
 

@@ -1,7 +1,8 @@
-"""`memlane chat` as a process: at a terminal, in a pipe, for programs, and what it refuses."""
+"""`memlane chat`: at a terminal, in a pipe, for programs, and what it refuses."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import select
@@ -16,7 +17,10 @@ from typing import Any
 import pytest
 from tests.loopback.chat_api import KEY, ChatServer, Failed, Said, served
 
+from memlane.surfaces.cli import main
+
 MODELS = """
+from memlane.surfaces.cli import main
 from memlane.testing import ScriptedChat
 
 chat = ScriptedChat(lambda messages: "You said: " + messages[-1].text)
@@ -54,22 +58,33 @@ def surroundings(environment: dict[str, str], tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def chat(surroundings: dict[str, str], server: ChatServer, tmp_path: Path) -> Callable[..., Any]:
+def chat(
+    surroundings: dict[str, str], server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Any]:
+    """Runs `memlane chat` in this process: the agent library takes two seconds to import in each new one."""
+
     def run(*options: str, given: str | bytes = "", here: bool = True) -> subprocess.CompletedProcess[str]:
         at = ("--base-url", server.url, "--api-key-env", "CHAT_KEY", "--model", "small") if here else ()
-        done = subprocess.run(
-            [sys.executable, "-m", "memlane", "chat", *at, *options],
-            env=surroundings,
-            cwd=tmp_path,
-            input=given.encode() if isinstance(given, str) else given,
-            capture_output=True,
-            check=False,
+        read, out, err = (
+            io.TextIOWrapper(io.BytesIO(said), "utf-8", newline="", write_through=True)
+            for said in (given.encode() if isinstance(given, str) else given, b"", b"")
         )
-        out, err = done.stdout.decode(), done.stderr.decode()
-        assert "Traceback" not in err
-        assert KEY not in out + err
-        assert "\x1b" not in out + err
-        return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+        with monkeypatch.context() as patched, pytest.raises(SystemExit) as ended:
+            for name in set(os.environ) - set(surroundings):
+                patched.delenv(name)
+            for name, value in surroundings.items():
+                patched.setenv(name, value)
+            patched.chdir(tmp_path)
+            patched.syspath_prepend(tmp_path)
+            patched.delitem(sys.modules, "models_of_mine", raising=False)
+            for name, stream in (("stdin", read), ("stdout", out), ("stderr", err)):
+                patched.setattr(sys, name, stream)
+            main(["chat", *at, *options])
+        told, aside = (stream.buffer.getvalue().decode() for stream in (out, err))
+        assert "Traceback" not in aside
+        assert KEY not in told + aside
+        assert "\x1b" not in told + aside
+        return subprocess.CompletedProcess(["chat", *options], ended.value.code, told, aside)
 
     return run
 
@@ -88,6 +103,21 @@ def test_every_line_of_a_pipe_is_a_message(chat: Callable[..., Any], tmp_path: P
     assert lines[0]["type"] == "session"
     assert [line["message"]["role"] for line in lines[1:]] == ["user", "assistant"] * 2
     assert lines[-1]["message"]["usage"]["totalTokens"] == entry["totalTokens"]
+
+
+def test_a_process_writes_the_answers_and_nothing_else(
+    surroundings: dict[str, str], server: ChatServer, tmp_path: Path
+) -> None:
+    at = ["--base-url", server.url, "--api-key-env", "CHAT_KEY", "--model", "small"]
+    done = subprocess.run(
+        [sys.executable, "-m", "memlane", "chat", *at],
+        env=surroundings,
+        cwd=tmp_path,
+        input=b"hello\r\n",
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"You said: hello\n", b"")
 
 
 def test_one_message_is_answered_once_and_the_session_goes_on(chat: Callable[..., Any], server) -> None:
@@ -260,7 +290,7 @@ class Terminal:
         GNU readline does not notice one that comes between its prompt and its wait, which no hand can hit.
         """
         state = Path(f"/proc/{self.process.pid}/stat")
-        asleep, end = 0, time.monotonic() + 5
+        asleep, end = 0, time.monotonic() + DEADLINE
         while state.exists() and asleep < 10 and time.monotonic() < end:
             asleep = asleep + 1 if state.read_text().rpartition(")")[2].split()[0] == "S" else 0
             time.sleep(0.02)

@@ -6,6 +6,7 @@ configuration  settings and the notices about them
 notes          the workspace: there, readable, writable, text
 storage        the folder of the index: space, modes, what was set aside
 indexes        the index and the embedding cache: whole, current, complete
+records        what is forgotten, and batch jobs under way
 providers      the embedding provider, by using it
 reranking      the reranking model, by using it
 surroundings   watches, time zone, clock, other writers

@@ -12,6 +12,7 @@ from .indexes import check_cache, check_index
 from .mending import mend
 from .notes import check_workspace
 from .providers import check_provider
+from .records import check_batches, check_forgotten
 from .reranking import check_reranking
 from .storage import check_storage
 from .subject import Subject
@@ -26,9 +27,11 @@ _ALWAYS: dict[str, Check] = {
 }
 _WHEN_ENABLED: dict[str, Check] = {
     "storage": check_storage,
+    "forgotten": check_forgotten,
     "writers": check_writers,
     "cache": check_cache,
     "index": check_index,
+    "batches": check_batches,
     "provider": check_provider,
     "reranking": check_reranking,
     "watching": check_watching,

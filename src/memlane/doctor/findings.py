@@ -18,7 +18,8 @@ class Finding(Value, frozen=True):
     check: str
     """What it belongs to.
 
-    One of configuration, workspace, time, storage, writers, cache, index, provider, reranking, watching.
+    One of configuration, workspace, time, storage, forgotten, writers, cache, index, batches, provider,
+    reranking, watching.
     """
     severity: Severity
     """`broken`: memory does less than it should. `advice`: worth knowing. `fine`: nothing to do."""

@@ -23,6 +23,8 @@ from ...values import Value
 Stage = Literal["new", "uploaded", "created"]
 """How far a job has come for certain. An `uploaded` one may have been created; its provider knows."""
 
+_SET_ASIDE = ".damaged"
+
 
 class Job(Value, frozen=True):
     """What is known of one job."""
@@ -74,13 +76,22 @@ class Ledger:
                 ) from error
         return sorted(found, key=lambda job: (job.created, job.id))
 
+    def unreadable(self) -> list[Path]:
+        """The records that are none. Raises StoreError as `jobs`."""
+        known = {job.id for job in self.jobs()}
+        return [path for path in self._records() if path.stem not in known]
+
+    def set_aside(self) -> list[Path]:
+        """The records that were set aside because they could not be read."""
+        return sorted(self.folder.glob(f"*{_SET_ASIDE}"))
+
     def sweep(self) -> list[str]:
         """Tidy up what a kill has left, and set aside records that cannot be read. Gives their names."""
         known = {job.id for job in self.jobs()}
-        unreadable = [path for path in self._records() if path.stem not in known]
+        unreadable = self.unreadable()
         for path in unreadable:
             with suppress(OSError):
-                path.replace(path.with_name(f"{path.name}.damaged"))
+                path.replace(path.with_name(f"{path.name}{_SET_ASIDE}"))
         for path in self.folder.glob("*.digests"):
             if path.stem not in known:
                 with suppress(OSError):
