@@ -294,7 +294,7 @@ def test_a_fallback_stands_behind_with_its_own_model_and_endpoint(tmp_path: Path
 
 def test_a_fallback_that_cannot_be_used_is_a_warning_and_no_failure(tmp_path: Path) -> None:
     choice = made(tmp_path, {"VOYAGE_API_KEY": "k"}, provider="voyage", fallback="openai")
-    missing = no_key("openai", "OPENAI_API_KEY")
+    missing = no_key("openai", "OPENAI_API_KEY").replace("memorySearch.remote.apiKey, ", "")
     assert (choice.substitute, choice.failure) == (None, "")
     assert choice.warnings == (f"the fallback openai cannot be used: {missing} (set OPENAI_API_KEY)",)
     both = made(tmp_path, provider="voyage", fallback="openai")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ...errors import MemlaneError
+from ...errors import MemlaneError, UsageError
 from ...tools import value_json
 from ...values import Value
 from .options import Place, memory_options, print_json
@@ -25,6 +25,10 @@ _PARTLY = 3
 @memory_options
 def index_command(place: Place, force: bool, plan: bool, verbose: bool, batch_status: bool) -> int:
     """Bring the index up to date with the notes."""
+    if batch_status and (force or plan):
+        raise UsageError(
+            f"--batch-status only looks at the batch jobs: leave out {'--force' if force else '--plan'}"
+        )
     if batch_status:
         return _for_each_agent(place, lambda agent: _batch_status(place, agent))
     from ..planned import plan_text
