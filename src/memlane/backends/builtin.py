@@ -220,7 +220,9 @@ class BuiltinBackend:
             chunking=self._settings.chunking,
             price=self._settings.price_per_million_tokens,
         ).run(self._sources, force=force)
-        return plan if pause is None or force else replace(plan, retry_at=pause.retry_at)
+        if pause and pause.is_stated and not force:
+            return replace(plan, retry_at=pause.retry_at)
+        return plan
 
     def forget(self, *, reading: bool = True) -> Forgotten:
         """Take all that is forgotten out of what is derived, be it for the second time."""
