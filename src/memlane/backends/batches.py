@@ -14,14 +14,14 @@ from ..errors import StoreBusy
 from ..events import Observer
 from ..index.identity import space_identity
 from ..values import BatchJob, BatchReport
+from .settings import IndexSettings
 
 if TYPE_CHECKING:
     from ..embed.batch.fill import BatchFill
-    from .builtin import IndexSettings
 
 
 class Batches:
-    """The jobs remembered beside the index, in `<name>.batches`: of the model in use and of others."""
+    """The jobs remembered beside the index: of the model in use and of others."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Batches:
         self._cache = cache
         self._observer = observer
         self._clock = clock
-        self._folder = index.store_path.with_name(f"{index.store_path.stem}.batches")
+        self._folder = index.jobs_path
 
     def jobs(self) -> tuple[BatchJob, ...]:
         """The jobs that go on, as they were at the last look. Reads some small files."""
