@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ..clock import Clock
-from ..embed.base import Embedder
+from ..embed.base import PROBE, Embedder
 from ..embed.cache import EmbeddingCache, NoCache
 from ..errors import EmbeddingError
 from ..events import Observer
@@ -237,7 +237,7 @@ class Changeover:
 
     def _probe(self) -> EmbeddingError | None:
         try:
-            self._wanted.embed_query("memory")
+            self._wanted.embed_query(PROBE)
         except EmbeddingError as error:
             return error
         return None
