@@ -73,7 +73,21 @@ def find_key(
     keys = [offer for offer in offered if isinstance(offer, Key)]
     if keys:
         raise _withheld(name, keys[0], base_url, by_remote=remote.base_url is not None)
-    raise _missing(name, is_fallback=is_fallback)
+    missing = _missing(name, is_fallback=is_fallback)
+    if unreadable := unreadable_profile(name, profiles):
+        raise UnusableKey(unreadable, hint=missing.hint)
+    raise missing
+
+
+def unreadable_profile(name: str, profiles: AuthProfiles) -> str:
+    """What is said of a provider's profile that holds no key to be read; empty when there is none."""
+    return next((profiles.unreadable[alias] for alias in _aliases(name) if alias in profiles.unreadable), "")
+
+
+def _aliases(name: str) -> Iterator[str]:
+    """The names under which a provider's profiles may stand."""
+    yield entry_name(name).lower()
+    yield name.lower()
 
 
 def needs_key(name: str, settings: AgentSettings, base_url: str) -> bool:
@@ -91,8 +105,8 @@ def _offers(name: str, settings: AgentSettings, profiles: AuthProfiles) -> Itera
     is_built_in = name in REMOTE_FACTS
     own = facts.base_url if is_built_in else entry.base_url or facts.base_url
     if own is not None:
-        for alias in dict.fromkeys((entry_name(name), name)):
-            if found := profiles.keys.get(alias.lower()):
+        for alias in dict.fromkeys(_aliases(name)):
+            if found := profiles.keys.get(alias):
                 yield _tried(found.text, f"the profile {found.profile} in {found.file}", environ, own)
     for variable in facts.key_variables:
         if text := environ.get(variable, "").strip():
