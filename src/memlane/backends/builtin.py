@@ -23,7 +23,7 @@ from ..index.scrub import note_verification, verification_is_due
 from ..index.sources import Sources, forgetting_is_due
 from ..index.sqlite import SqliteStore
 from ..index.store import Space
-from ..index.sync import LAST_PASS, Synchronizer
+from ..index.sync import COMMAND, LAST_PASS, Synchronizer
 from ..rerank.base import Reranker
 from ..search.model import RerankingModel
 from ..search.pipeline import Search
@@ -152,9 +152,13 @@ class BuiltinBackend:
             if wanted or reason == DOCTOR:
                 store.verify()
                 note_verification(store, self._clock)
-            return self._synchronizer(store).run(
+            report = self._synchronizer(store).run(
                 reason, force=force, wait=wait, brief=brief, stem=stem, most_said=most_said
             )
+            failure = self._choice.failure if self._choice.embedder is None else ""
+            if failure and reason == COMMAND:
+                return replace(report, complete=False, warning=report.warning or failure)
+            return report
 
         return self._file.use(pass_over)
 

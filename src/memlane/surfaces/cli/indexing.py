@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from ...errors import MemlaneError, UsageError
 from ...tools import value_json
 from ...values import Value
 from .options import Place, memory_options, print_json
+from .terminating import at_terminate
 
 _PARTLY = 3
 
@@ -45,7 +47,8 @@ def index_command(place: Place, force: bool, plan: bool, verbose: bool, batch_st
         code = _PARTLY if report.failed or not report.complete else 0
         return Answer(value_json(report), report_text(agent, report, verbose=verbose), code)
 
-    return _for_each_agent(place, index)
+    with at_terminate(signal.default_int_handler):  # as Ctrl-C does
+        return _for_each_agent(place, index)
 
 
 @click.command("status")
