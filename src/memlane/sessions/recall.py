@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from ..config.schema import Recall
+from ..config.querying import Recall
 from ..transcripts.turns import RECALL_TAG
 from ..values import Hit, Recalled, SearchResult
 from ..workspace.roots import CURATED_NAMES, MEMORY_FOLDER
