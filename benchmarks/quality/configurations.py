@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, get_args, get_type_hints
 
-from memlane.config.schema import Hybrid
+from memlane.config.querying import Hybrid
 from memlane.evaluate.variants import section_from
 
 Changes = tuple[str, ...]

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.quality.sets import EvaluationData, LaidOut
 from memlane import Hit, Memory, SearchResult
-from memlane.config.schema import Recall
+from memlane.config.querying import Recall
 from memlane.sessions.recall import recall
 
 from .small_talk import MESSAGES

@@ -47,7 +47,8 @@ def builtin_backend(
 
     `choose` picks the embedding provider when one is first needed, `choose_reranker` the reranking model.
     """
-    from .backends.builtin import BuiltinBackend, IndexSettings
+    from .backends.builtin import BuiltinBackend
+    from .backends.settings import IndexSettings
     from .backends.sources import sources_of
     from .search.settings import SearchSettings
 

@@ -96,8 +96,16 @@ def test_a_profile_without_a_readable_key_is_named(tmp_path: Path, key: object) 
     file = put(tmp_path, {"profiles": profiles})
     found = read_auth_profiles(tmp_path, "main")
     assert found.keys == {}
-    assert found.problems == (
-        f"{file}: the profile openai:vault has no key that can be read here; it is not used",
+    assert found.problems == ()
+    assert found.unreadable == {
+        "openai": f"{file}: the profile openai:vault has no key that can be read here"
+    }
+
+
+def test_a_profile_whose_provider_is_no_name_is_named(tmp_path: Path) -> None:
+    file = put(tmp_path, {"profiles": {"odd": {"type": "api_key", "provider": 7, "key": "sk-secret"}}})
+    assert read_auth_profiles(tmp_path, "main").problems == (
+        f"{file}: the provider of the profile odd is no name; it is not used",
     )
 
 

@@ -209,7 +209,9 @@ def test_the_same_text_comes_first_and_ages_like_any_other(write: Write, open_me
 def test_signs_alone_ask_no_provider(write: Write, open_memory: Open) -> None:
     write("memory/a.md", "green tea\n")
     embedder = HashEmbedder()
-    result = open_memory(embedder=embedder).search("!!!")
+    memory = open_memory(embedder=embedder)
+    memory.sync()
+    result = memory.search("!!!")
     assert result.why is not None
     assert result.why.code == "no_searchable_terms"
     assert embedder.queries == []

@@ -334,7 +334,7 @@ class TestGrowth:
 
 def passages(memory: Memory) -> list[tuple[Any, ...]]:
     """What is indexed of transcripts."""
-    index = memory._backend._store()  # type: ignore[attr-defined]
+    index = memory._backend._file.store()  # type: ignore[attr-defined]
     with index._database.reading() as connection:
         return list(
             connection.execute(

@@ -215,6 +215,15 @@ def test_without_a_key_every_place_is_named(machine: Machine, name: str) -> None
     )
 
 
+def test_a_fallback_without_a_key_is_not_sent_to_what_is_not_its_own(machine: Machine) -> None:
+    remote = {"remote": {"apiKey": "sk-first"}}
+    with pytest.raises(ProviderUnavailable) as caught:
+        machine.endpoint("mistral", is_fallback=True, **remote)
+    assert str(caught.value) == (
+        "no key in auth profiles, the environment (MISTRAL_API_KEY) or models.providers.mistral.apiKey"
+    )
+
+
 # ---- to whom a key goes ------------------------------------------------------------------------------
 
 

@@ -35,6 +35,13 @@ def test_asking_creates_no_file(cache: SqliteCache) -> None:
     assert not cache.path.exists()
 
 
+def test_the_size_of_a_file_that_was_taken_away_is_refused_by_name(cache: SqliteCache) -> None:
+    cache.put(SPACE, [(b"a", ONE)])
+    cache.path.unlink()
+    with pytest.raises(StoreError, match=r"cannot read the embedding cache .*main\.embeddings\.sqlite"):
+        cache.size()
+
+
 def test_it_is_private(cache: SqliteCache) -> None:
     cache.put(SPACE, [(b"a", ONE)])
     assert stat.S_IMODE(cache.path.stat().st_mode) == 0o600

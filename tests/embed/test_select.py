@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -106,7 +107,10 @@ def test_weights_that_turn_out_altered_leave_the_static_model_answering(
     report = memory.sync()
     assert not report.complete
     assert report.warning is not None
-    assert report.warning.endswith("cannot be used: it does not have its recorded SHA-256")
+    assert report.warning.endswith(
+        "cannot be used: it does not have its recorded SHA-256"
+        " (tried again from 2026-02-10 12:02 CET on; memlane index tries at once)"
+    )
     assert memory.status(deep=True).warnings[0].startswith("embedding failed: the weights of")
 
 
@@ -294,7 +298,7 @@ def test_a_fallback_stands_behind_with_its_own_model_and_endpoint(tmp_path: Path
 
 def test_a_fallback_that_cannot_be_used_is_a_warning_and_no_failure(tmp_path: Path) -> None:
     choice = made(tmp_path, {"VOYAGE_API_KEY": "k"}, provider="voyage", fallback="openai")
-    missing = no_key("openai", "OPENAI_API_KEY")
+    missing = no_key("openai", "OPENAI_API_KEY").replace("memorySearch.remote.apiKey, ", "")
     assert (choice.substitute, choice.failure) == (None, "")
     assert choice.warnings == (f"the fallback openai cannot be used: {missing} (set OPENAI_API_KEY)",)
     both = made(tmp_path, provider="voyage", fallback="openai")
@@ -309,6 +313,39 @@ def test_a_broken_file_of_keys_is_a_warning_and_selection_goes_on(tmp_path: Path
     assert choice.warnings == (f"{file}: it is not JSON; its keys are not used",)
     assert choice.embedder is not None
     assert choice.embedder.id == "mistral"
+
+
+def vault(tmp_path: Path, *providers: str) -> str:
+    """Profiles whose keys a vault keeps; gives the beginning of what is said of them."""
+    file = tmp_path / "auth-profiles.json"
+    reference = {"source": "exec", "id": "vault"}
+    profiles = {
+        f"{name}:vault": {"type": "api_key", "provider": name, "keyRef": reference} for name in providers
+    }
+    file.write_text(json.dumps({"profiles": profiles}), "utf-8")
+    return f"{file}: the profile"
+
+
+def test_a_key_in_a_vault_is_told_where_that_provider_would_embed(tmp_path: Path) -> None:
+    said = vault(tmp_path, "anthropic", "openai", "mistral")
+    automatic = made(tmp_path)
+    assert automatic.warnings == ()
+    assert f"openai: {said} openai:vault has no key that can be read here" in automatic.reasons
+    assert not any("anthropic" in reason for reason in automatic.reasons)
+    named = made(tmp_path, provider="openai")
+    assert named.failure == (
+        f"the provider openai cannot be used: {said} openai:vault has no key that can be read here"
+        " (set OPENAI_API_KEY); keyword search only"
+    )
+    elsewhere = made(tmp_path, {"OPENAI_API_KEY": "k"}, provider="openai")
+    assert (elsewhere.failure, elsewhere.warnings) == ("", ())
+
+
+def test_a_server_that_may_do_without_a_key_is_asked_without_the_one_in_a_vault(tmp_path: Path) -> None:
+    said = vault(tmp_path, "ollama")
+    assert made(tmp_path, provider="ollama").warnings == (
+        f"{said} ollama:vault has no key that can be read here; ollama is asked without a key",
+    )
 
 
 def test_choosing_loads_no_http_library(tmp_path: Path) -> None:

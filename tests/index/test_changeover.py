@@ -170,7 +170,8 @@ def test_a_fill_that_breaks_off_goes_on_where_it_was(
     slow.batches_left = 2
     memory = open_both(cache={"enabled": False})
     report = memory.sync()
-    assert (report.complete, report.warning) == (False, "the slow model broke down")
+    assert not report.complete
+    assert str(report.warning).startswith("the slow model broke down (tried again from ")
     result = memory.search("tea")
     assert (result.model, result.building) == ("fast", Building("slow", 16, MANY))
     slow.batches_left = 1000

@@ -123,7 +123,8 @@ def test_the_fallback_fills_a_space_of_its_own_and_the_first_one_comes_back(
     assert (report.complete, report.embedded) == (True, 4)
     assert report.fallback == Fallback("remote", str(report.warning).removesuffix("; other answers instead"))
     assert report.warning == (
-        "no route to the first (tried again from 2026-02-10 12:01 CET on); other answers instead"
+        "no route to the first (tried again from 2026-02-10 12:01 CET on; memlane index tries at once);"
+        " other answers instead"
     )
     result = memory.search("rooibos")
     assert (result.provider, result.model, result.mode) == ("other", "second", "hybrid")
@@ -167,7 +168,53 @@ def test_without_a_fallback_no_other_provider_is_ever_called(
     assert (result.mode, result.fallback) == ("keyword", None)
     assert other.batches == other.queries == []
     first.failure = None
-    assert memory.sync().embedded == 3  # and no pause
+    assert memory.sync().embedded == 3
+
+
+def test_searches_wait_for_no_provider_that_is_down(
+    open_both: Open, write: Write, first: Remote, moving: Moving
+) -> None:
+    fill(write, 3)
+    first.failure = DOWN
+    result = open_both(fallback=False).search("n1 tea", sync=True)
+    assert "no route to the first (tried again from 2026-02-10 12:01 CET on" in str(result.warning)
+    assert result.hits[0].path == "memory/n1.md"
+    assert len(first.queries) == 2  # the pass asks as impatiently as the search itself
+    for _ in range(3):
+        again = open_both(fallback=False).search("n1 tea", sync=True)
+        assert "tried again from 2026-02-10 12:01 CET on; memlane index tries at once" in str(again.warning)
+    assert len(first.queries) == 5
+    assert first.batches == []
+
+    moving.pass_by(**MINUTE)
+    first.failure = None
+    assert open_both(fallback=False).search("n1 tea", sync=True).mode == "hybrid"
+    assert len(first.documents) == 3
+
+
+@pytest.mark.parametrize("fallback", [True, False])
+def test_a_pass_that_somebody_asks_for_does_not_wait_for_the_pause_to_end(
+    open_both: Open, write: Write, first: Remote, fallback: bool
+) -> None:
+    fill(write, 3)
+    first.failure = EmbeddingError("refuses the key")
+    open_both(fallback=fallback).sync()
+    first.failure = None  # the key is corrected
+    assert open_both(fallback=fallback).sync(reason="interval").embedded == 0
+    report = open_both(fallback=fallback).sync()
+    assert (report.complete, report.embedded, report.warning, report.retry_at) == (True, 3, None, None)
+
+
+def test_a_pass_that_somebody_asks_for_tells_of_a_time_that_the_provider_has_named(
+    open_both: Open, write: Write, first: Remote
+) -> None:
+    fill(write, 3)
+    first.failure = QuotaExhausted("used up", retry_at=NOON + timedelta(hours=5))
+    open_both().sync()
+    first.failure = None
+    report = open_both().sync()
+    assert (report.embedded, report.retry_at) == (0, "2026-02-10T17:00:00+01:00")
+    assert report.warning == "used up (tried again from 2026-02-10 17:00 CET on); other answers instead"
 
 
 def test_a_pause_is_honoured_by_other_processes_and_doubles(
@@ -179,7 +226,7 @@ def test_a_pause_is_honoured_by_other_processes_and_doubles(
     assert len(first.batches) == 1
     for _ in range(3):
         write("memory/new.md", f"a new note {moving.now()}\n")
-        open_both().sync()
+        open_both().sync(reason="interval")
         open_both().search("tea")
     assert (len(first.batches), first.queries) == (1, [])
 
@@ -190,7 +237,7 @@ def test_a_pause_is_honoured_by_other_processes_and_doubles(
         while len(first.queries) == asked:
             moving.pass_by(seconds=30)
             minutes += 0.5
-            open_both().sync()
+            open_both().sync(reason="interval")
         waits.append(minutes)
     assert waits == [1, 2, 4, 8, 16, 30, 30, 30]
     assert len(first.batches) == 1  # whether it is back is asked by one query

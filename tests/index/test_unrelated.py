@@ -69,7 +69,7 @@ def test_a_query_that_nothing_answers_finds_nothing_although_every_cosine_is_hig
 
 
 def test_it_is_measured_again_when_the_index_has_doubled(memory: Memory, tmp_path: Path) -> None:
-    store = memory._backend._store()  # type: ignore[attr-defined]
+    store = memory._backend._file.store()  # type: ignore[attr-defined]
     memory.sync()
     first = store.note("unrelated_cosine")
     assert f'"cosine": {_SHARE}' in first

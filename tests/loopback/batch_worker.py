@@ -14,7 +14,8 @@ from urllib.request import Request, urlopen
 
 from tests.loopback.batch_api import KEY
 
-from memlane.backends.builtin import BuiltinBackend, IndexSettings
+from memlane.backends.builtin import BuiltinBackend
+from memlane.backends.settings import IndexSettings
 from memlane.clock import SystemClock
 from memlane.embed.base import CheckedEmbedder, Input, NoVector, Vector, pack, texts_of
 from memlane.embed.batch.gemini import GeminiBatches

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memlane import AsyncMemory, Hit, Memory, Recalled, SearchResult
-from memlane.config.schema import Recall
+from memlane.config.querying import Recall
 from memlane.errors import StoreError
 from memlane.sessions.chat import Message
 from memlane.sessions.recall import certainty_needed, recall, without_recalled_block

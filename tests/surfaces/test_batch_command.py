@@ -9,6 +9,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from memlane.embed.batch.ledger import Job, Ledger
 
 
@@ -40,3 +42,11 @@ def test_a_job_of_a_model_that_is_not_configured(
     assert "batch_1 at openai" in run(environment, "status")
     (agent,) = json.loads(run(environment, "status", "--json"))["agents"]
     assert agent["batches"][0]["remoteId"] == "batch_1"
+
+
+@pytest.mark.parametrize("other", ["--force", "--plan"])
+def test_looking_at_jobs_does_nothing_else(environment: dict[str, str], other: str) -> None:
+    command = [sys.executable, "-m", "memlane", "index", "--batch-status", other]
+    ended = subprocess.run(command, env=environment, capture_output=True, check=False, encoding="utf-8")
+    said = f"memlane: --batch-status only looks at the batch jobs: leave out {other}\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", said)

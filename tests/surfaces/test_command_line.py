@@ -356,8 +356,9 @@ def many_notes(write: Write, count: int = 400) -> None:
         )
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_control_c_stops_cleanly_and_the_next_run_goes_on(
-    environment: dict[str, str], write: Write, run: Run
+    environment: dict[str, str], write: Write, run: Run, number: signal.Signals
 ) -> None:
     many_notes(write)
     index = Path(environment["MEMLANE_STATE_DIR"], "memory")
@@ -367,7 +368,7 @@ def test_control_c_stops_cleanly_and_the_next_run_goes_on(
         ) as process:
             while process.poll() is None and not list(index.glob("*.sqlite-wal")):
                 time.sleep(0.005)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             assert process.stderr is not None
             errors = process.stderr.read().decode()
             code = process.wait()
@@ -430,3 +431,16 @@ def test_a_warning_is_printed_once(run: Run, write: Write, tmp_path: Path) -> No
     assert done.returncode == 0
     warning = "the provider openai cannot be used: no key in memorySearch.remote.apiKey"
     assert (done.stdout + done.stderr).count(warning) == 1
+
+
+@pytest.mark.parametrize(("provider", "code"), [("openai", 3), ("none", 0)])
+def test_vectors_that_are_wanted_and_cannot_be_made_are_work_left_undone(
+    run: Run, write: Write, tmp_path: Path, provider: str, code: int
+) -> None:
+    write("memory/a.md", "green tea\n")
+    config = tmp_path / "one.json5"
+    config.write_text(f"{{agents: {{defaults: {{memorySearch: {{provider: '{provider}'}}}}}}}}", "utf-8")
+    done = run("index", "--config", str(config))
+    assert done.returncode == code
+    assert done.stderr.count("cannot be used") == (1 if code else 0)
+    assert run("search", "tea", "--config", str(config)).returncode == 0

@@ -14,10 +14,10 @@ from ..errors import StoreBusy
 from ..events import Observer
 from ..index.identity import space_identity
 from ..values import BatchJob, BatchReport
+from .settings import IndexSettings
 
 if TYPE_CHECKING:
     from ..embed.batch.fill import BatchFill
-    from .builtin import IndexSettings
 
 
 class Batches:
@@ -36,7 +36,7 @@ class Batches:
         self._cache = cache
         self._observer = observer
         self._clock = clock
-        self._folder = index.batches_path
+        self._folder = index.jobs_path
 
     def jobs(self) -> tuple[BatchJob, ...]:
         """The jobs that go on, as they were at the last look. Reads some small files."""

@@ -8,41 +8,35 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from msgspec import field
 from msgspec.structs import replace
 
 from ..clock import Clock
-from ..config import AgentSettings, notices
-from ..disk import move_aside, writer_lock
 from ..embed.base import CheckedEmbedder
-from ..embed.batch.settings import BatchSettings
 from ..embed.cache import EmbeddingCache, NoCache
 from ..embed.select import Choice
-from ..errors import StoreBusy, StoreCorrupt
+from ..errors import StoreBusy
 from ..events import Observer
-from ..index.database import ForeignDatabase, NewerDatabase
 from ..index.identity import space_identity
 from ..index.scrub import note_verification, verification_is_due
 from ..index.sources import Sources, forgetting_is_due
 from ..index.sqlite import SqliteStore
 from ..index.store import Space
-from ..index.sync import LAST_PASS, Chunking, Synchronizer
+from ..index.sync import COMMAND, LAST_PASS, Synchronizer
 from ..rerank.base import Reranker
 from ..search.model import RerankingModel
 from ..search.pipeline import Search
 from ..search.settings import SearchRequest, SearchSettings
-from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport, Value
+from ..values import BatchReport, Filters, IndexPlan, Readiness, SearchResult, Status, SyncReport
 from .base import Sweep
 from .batches import Batches
-from .damage import damage_behind, inode_at
+from .index_file import IndexFile
+from .settings import IndexSettings
 
 if TYPE_CHECKING:
     from .forgetting import Forgotten
 
-_Answer = TypeVar("_Answer")
 DOCTOR = "doctor"
 """A pass for this reason checks the whole file in any case."""
 _HURRIED = frozenset({"search", "session start", "repair", "evaluation"})
@@ -51,54 +45,6 @@ _PROBE_SECONDS = 10.0
 """How long a status waits for any of its parts."""
 _FORGET_SECONDS = 60.0
 """How long forgetting waits for another process that writes."""
-_REPAIRS = 3
-"""How often one call mends a damaged index before it gives up."""
-
-
-class IndexSettings(Value, frozen=True):
-    """Where the index is kept and how it is made."""
-
-    agent: str
-    store_path: Path
-    vector_extension: bool = True
-    extension_path: Path | None = None
-    chunking: Chunking = field(default_factory=Chunking)
-    cache_enabled: bool = True
-    cache_entries: int = 50_000
-    batch: BatchSettings = field(default_factory=BatchSettings)
-    cache_bytes: int = 1_000_000_000
-    price_per_million_tokens: float | None = None
-    notices: tuple[str, ...] = ()
-    """What a status tells of the settings."""
-
-    @classmethod
-    def of(cls, settings: AgentSettings) -> IndexSettings:
-        """As an agent's settings say."""
-        search = settings.memory_search
-        extension = search.store.vector.extension_path
-        return cls(
-            agent=settings.agent_id,
-            store_path=settings.store_path,
-            vector_extension=search.store.vector.enabled,
-            extension_path=Path(extension) if extension else None,
-            chunking=Chunking(search.chunking.tokens, search.chunking.overlap),
-            cache_enabled=search.cache.enabled,
-            cache_entries=search.cache.max_entries,
-            notices=notices(settings),
-            batch=BatchSettings.of(search.remote.batch),
-            cache_bytes=search.cache.max_bytes,
-            price_per_million_tokens=search.remote.price_per_million_tokens,
-        )
-
-    @property
-    def cache_path(self) -> Path:
-        """The embedding cache beside the index: `<name>.embeddings.sqlite`."""
-        return self.store_path.with_name(f"{self.store_path.stem}.embeddings.sqlite")
-
-    @property
-    def batches_path(self) -> Path:
-        """The records of the batch jobs beside the index: the folder `<name>.batches`."""
-        return self.store_path.with_name(f"{self.store_path.stem}.batches")
 
 
 class BuiltinBackend:
@@ -134,8 +80,13 @@ class BuiltinBackend:
         )
         self._observer = observer
         self._clock = clock
-        self._opening = threading.RLock()
-        self._opened: SqliteStore | None = None
+        self._file = IndexFile(
+            settings,
+            check_sources=sources.scan,
+            rebuild=lambda store: self._synchronizer(store).run("repair"),
+            observer=observer,
+        )
+        self._choosing = threading.RLock()
         self._chosen: Choice | None = None
         self._kept_embeddings: EmbeddingCache | None = None
 
@@ -155,7 +106,7 @@ class BuiltinBackend:
                 return replace(result, warning=self._choice.failure)
             return result
 
-        return self._recovering(answer)
+        return self._file.use(answer)
 
     def _answer(
         self, store: SqliteStore, space: Space | None, request: SearchRequest, filters: Filters
@@ -187,12 +138,9 @@ class BuiltinBackend:
         most_said: int | None = None,
     ) -> SyncReport:
         """Bring the index up to date with its sources. Arguments as of `Synchronizer.run`."""
-        with self._opening:
-            if self._opened is not None and self._opened.read_only:
-                self._opened.close()  # what kept it from being written may be over
-                self._opened = None
+        self._file.try_to_write()
         if force:
-            self._make_room()
+            self._file.make_room()
 
         def pass_over(store: SqliteStore) -> SyncReport:
             if forgetting_is_due(store, self._sources):
@@ -204,17 +152,21 @@ class BuiltinBackend:
             if wanted or reason == DOCTOR:
                 store.verify()
                 note_verification(store, self._clock)
-            return self._synchronizer(store).run(
+            report = self._synchronizer(store).run(
                 reason, force=force, wait=wait, brief=brief, stem=stem, most_said=most_said
             )
+            failure = self._choice.failure if self._choice.embedder is None else ""
+            if failure and reason == COMMAND:
+                return replace(report, complete=False, warning=report.warning or failure)
+            return report
 
-        return self._recovering(pass_over)
+        return self._file.use(pass_over)
 
     def plan(self, *, force: bool = False) -> IndexPlan:
         """What a pass would do now. Writes nothing, also no index where there is none; asks no provider."""
         from ..index.forecast import Forecast
 
-        store = self._store() if self._settings.store_path.exists() else None
+        store = self._file.store() if self._settings.store_path.exists() else None
         pause = self._synchronizer(store).pause() if store else None
         plan = Forecast(
             store,
@@ -225,17 +177,19 @@ class BuiltinBackend:
             chunking=self._settings.chunking,
             price=self._settings.price_per_million_tokens,
         ).run(self._sources, force=force)
-        return plan if pause is None or force else replace(plan, retry_at=pause.retry_at)
+        if pause and pause.is_stated and not force:
+            return replace(plan, retry_at=pause.retry_at)
+        return plan
 
     def forget(self, *, reading: bool = True) -> Forgotten:
         """Take all that is forgotten out of what is derived, be it for the second time."""
-        return self._recovering(lambda store: self._carry_out(store, reading=reading))
+        return self._file.use(lambda store: self._carry_out(store, reading=reading))
 
     def take_back(self, digest: str) -> None:
         """Take the tombstone with this digest back; the next pass reads what is still there."""
         from .forgetting import take_back
 
-        self._recovering(lambda store: take_back(store, self._sources, digest))
+        self._file.use(lambda store: take_back(store, self._sources, digest))
 
     def _carry_out(
         self, store: SqliteStore, *, patience: float = _FORGET_SECONDS, reading: bool = True
@@ -246,7 +200,7 @@ class BuiltinBackend:
             store,
             self._sources,
             cache_path=self._settings.cache_path,
-            batches_path=self._settings.batches_path,
+            jobs_path=self._settings.jobs_path,
             sweep=self._sweep,
             patience=patience,
             run=lambda: self._synchronizer(store).run("forgetting", brief=True) if reading else None,
@@ -263,7 +217,7 @@ class BuiltinBackend:
                 return "complete"
             return "partial" if store.chunk_count() else "empty"
 
-        return self._recovering(look)
+        return self._file.use(look)
 
     def status(self, *, deep: bool = False) -> Status:
         """What is indexed, from where, how fresh, and by which provider."""
@@ -284,18 +238,16 @@ class BuiltinBackend:
             )
             return state_of(observed, deep=deep, seconds=_PROBE_SECONDS)
 
-        return self._recovering(observe)
+        return self._file.use(observe)
 
     def batches(self) -> BatchReport:
         """Look at the batch jobs that go on, and take over what is finished."""
-        return self._recovering(lambda store: self._batches.report(store.path))
+        return self._file.use(lambda store: self._batches.report(store.path))
 
     def close(self) -> None:
         """Close the index and the cache, and let go of the model."""
-        with self._opening:
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
+        self._file.close()
+        with self._choosing:
             if self._kept_embeddings is not None:
                 self._kept_embeddings.close()
             if self._chosen is not None:
@@ -304,7 +256,7 @@ class BuiltinBackend:
 
     @property
     def _choice(self) -> Choice:
-        with self._opening:
+        with self._choosing:
             if self._chosen is None or _is_closed(self._chosen):
                 self._chosen = self._choose()
                 for warning in filter(None, (*self._chosen.warnings, self._chosen.failure)):
@@ -325,7 +277,7 @@ class BuiltinBackend:
     @property
     def _cache(self) -> EmbeddingCache:
         models = (self._embedder, self._choice.substitute)
-        with self._opening:
+        with self._choosing:
             if self._kept_embeddings is None:
                 worth = any(model is not None and model.worth_caching for model in models)
                 if not worth or not self._settings.cache_enabled:
@@ -356,84 +308,6 @@ class BuiltinBackend:
             standing_in=self._choice.standing_in,
             batches=self._batches.fill,
             substitute=self._choice.substitute,
-        )
-
-    def _recovering(self, work: Callable[[SqliteStore], _Answer]) -> _Answer:
-        """Do the work; if the index turns out to be damaged, build a new one and do it again.
-
-        Damage may show in other ways than SQLite's own complaint: a page in the wrong place gives values
-        that nobody expects. What cannot be explained otherwise is looked into. Raises StoreCorrupt when even
-        a new one is found damaged time and again.
-        """
-        for attempt in range(_REPAIRS + 1):
-            store = None
-            try:
-                store = self._store()
-                if attempt:
-                    self._synchronizer(store).run("repair")
-                return work(store)
-            except StoreCorrupt as damage:
-                if attempt == _REPAIRS:
-                    raise
-                self._replace_damaged(damage, store)
-            except Exception as error:
-                found = None if attempt == _REPAIRS else damage_behind(error, store)
-                if found is None:
-                    raise
-                self._replace_damaged(found, store)
-        raise AssertionError("the last attempt returns or raises")
-
-    def _replace_damaged(self, damage: StoreCorrupt, failing: SqliteStore | None) -> None:
-        """Set a damaged file aside and begin a new one, unless that has been done already.
-
-        Another thread may have opened a new store meanwhile, another process may have put a new file at
-        the path; either is left alone.
-        """
-        with self._opening:
-            if self._opened is not failing:
-                return
-            if failing is not None:
-                failing.close()
-                self._opened = None
-            with writer_lock(damage.path, timeout=30.0):
-                if not damage.inode or inode_at(damage.path) != damage.inode:
-                    return
-                aside = move_aside(damage.path)
-                self._store()
-        self._observer.warning(f"{damage}; it was moved to {aside.name} and is built again from the notes")
-
-    def _make_room(self) -> None:
-        """Set aside what a newer version left at the path: somebody asked for an index of this version."""
-        try:
-            self._store()
-        except NewerDatabase as newer:
-            with writer_lock(newer.path, timeout=30.0):
-                aside = move_aside(newer.path)
-            self._observer.warning(f"{newer}; it was moved to {aside.name}")
-        except StoreCorrupt:
-            return  # mended by what follows
-
-    def _store(self) -> SqliteStore:
-        with self._opening:
-            if self._opened is None:
-                path = self._settings.store_path
-                if not path.exists():
-                    self._sources.scan()  # no index is begun for a workspace that is not there
-                try:
-                    self._opened = self._open(path)
-                except ForeignDatabase as foreign:
-                    beside = path.with_name(f"{path.stem}.memlane.sqlite")
-                    self._observer.warning(f"{foreign}; the index is kept in {beside.name} beside it")
-                    self._opened = self._open(beside)
-                if self._opened.vector_problem:
-                    self._observer.warning(self._opened.vector_problem)
-            return self._opened
-
-    def _open(self, path: Path) -> SqliteStore:
-        return SqliteStore(
-            path,
-            vector_extension=self._settings.vector_extension,
-            extension_path=self._settings.extension_path,
         )
 
 

@@ -44,7 +44,7 @@ def carry_out(
     sources: Sources,
     *,
     cache_path: Path,
-    batches_path: Path,
+    jobs_path: Path,
     sweep: Sweep,
     patience: float,
     run: Callable[[], SyncReport | None],
@@ -67,7 +67,7 @@ def carry_out(
     report = run()
     with writer_lock(store.path, timeout=max(patience, _PATIENCE)):
         staying = texts(store.database)
-        JobLedger(batches_path).keep_only(staying)
+        JobLedger(jobs_path).keep_only(staying)
         with closing(SqliteCache(cache_path, max_entries=0, max_bytes=0)) as cache:
             cached = cache.keep_only(staying)
         swept = [*_set_aside(store.path, cache_path), *sweep(forgotten)]

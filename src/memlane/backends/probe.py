@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import TypeVar
 
-from ..embed.base import CheckedEmbedder, NoVector, Vector, dimensions_of
+from ..embed.base import PROBE, CheckedEmbedder, NoVector, Vector, dimensions_of
 from ..embed.select import Choice
 from ..errors import EmbeddingError, StoreCorrupt, StoreError
 from ..index.identity import space_identity
@@ -63,7 +63,7 @@ def probe(questions: Questions, store: SqliteStore, choice: Choice, answering: C
 def _embedded(embedder: CheckedEmbedder) -> Vector | NoVector:
     try:
         embedder.verify()
-        return embedder.embed_query("memory")
+        return embedder.embed_query(PROBE)
     except EmbeddingError as error:
         return NoVector(f"{error} ({error.hint})" if error.hint else str(error))
 

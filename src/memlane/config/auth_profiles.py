@@ -37,6 +37,8 @@ class AuthProfiles(Struct, frozen=True):
     """By the platform's name of the provider, in lower case."""
     problems: tuple[str, ...]
     """What could not be read, naming the file."""
+    unreadable: Mapping[str, str]
+    """By provider, the profile that holds no key which could be read here, such as one that a vault keeps."""
 
 
 def auth_profile_files(state_dir: Path, agent_id: str) -> tuple[Path, Path]:
@@ -49,13 +51,18 @@ def read_auth_profiles(state_dir: Path, agent_id: str) -> AuthProfiles:
     """The usable profiles of an agent. What cannot be read is a problem, never an error."""
     keys: dict[str, ProfileKey] = {}
     problems: list[str] = []
+    unreadable: dict[str, str] = {}
     for file in auth_profile_files(state_dir, agent_id):
         try:
-            for provider, key in _keys_of(file, _document(file), problems):
-                keys.setdefault(provider, key)
+            for provider, name, text in _api_keys(file, _document(file), problems):
+                if text is None:
+                    problem = f"{file}: the profile {name} has no key that can be read here"
+                    unreadable.setdefault(provider, problem)
+                else:
+                    keys.setdefault(provider, ProfileKey(Secret(text), name, file))
         except _Unreadable as error:
             problems.append(f"{file}: {error}; its keys are not used")
-    return AuthProfiles(keys, tuple(problems))
+    return AuthProfiles(keys, tuple(problems), unreadable)
 
 
 class _Unreadable(Exception):  # noqa: N818 - never leaves the module
@@ -81,8 +88,10 @@ def _document(file: Path) -> dict[str, Any]:
     return document
 
 
-def _keys_of(file: Path, document: dict[str, Any], problems: list[str]) -> Iterator[tuple[str, ProfileKey]]:
-    """The API keys of a file with their providers, those first that the file's own order names first."""
+def _api_keys(
+    file: Path, document: dict[str, Any], problems: list[str]
+) -> Iterator[tuple[str, str, str | None]]:
+    """The profiles for API keys: provider, name, key; those first that the file's own order names first."""
     profiles = document.get("profiles", {})
     if not isinstance(profiles, dict):
         raise _Unreadable("its profiles are not an object")
@@ -90,11 +99,11 @@ def _keys_of(file: Path, document: dict[str, Any], problems: list[str]) -> Itera
         profile = profiles[name]
         if not isinstance(profile, dict) or profile.get("type", profile.get("mode")) != "api_key":
             continue
-        provider, text = profile.get("provider", name.partition(":")[0]), _key_text(profile)
-        if not isinstance(provider, str) or text is None:
-            problems.append(f"{file}: the profile {name} has no key that can be read here; it is not used")
+        provider = profile.get("provider", name.partition(":")[0])
+        if isinstance(provider, str):
+            yield provider.strip().lower(), name, _key_text(profile)
         else:
-            yield provider.strip().lower(), ProfileKey(Secret(text), name, file)
+            problems.append(f"{file}: the provider of the profile {name} is no name; it is not used")
 
 
 def _in_order(profiles: dict[str, Any], order: object) -> list[str]:

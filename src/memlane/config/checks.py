@@ -16,7 +16,8 @@ from .providers import bundled_model, entry_name, provider_kind
 from .reading import MissingVariable, shorten
 from .related import Provider
 from .remote_facts import REMOTE_FACTS
-from .schema import BUILT_IN_PROVIDERS, BUNDLED_MODELS, MOST, MemorySearch
+from .schema import BUILT_IN_PROVIDERS, BUNDLED_MODELS, MemorySearch
+from .section import MOST
 
 MULTIMODAL_MODELS = ("gemini-embedding-2", "gemini-embedding-2-preview")
 

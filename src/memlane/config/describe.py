@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .kinds import HIDDEN, Secret, without_credentials
-from .schema import Section
+from .section import Section
 
 if TYPE_CHECKING:
     from .settings import AgentSettings

@@ -9,8 +9,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from .merge import Merger
+from .querying import Hybrid
 from .related import MemorySection
-from .schema import Chunking, ExtraPath, Hybrid, MemorySearch, Modality
+from .schema import Chunking, ExtraPath, MemorySearch, Modality
 
 
 def final_search(

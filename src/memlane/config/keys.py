@@ -43,7 +43,13 @@ class Key(Struct, frozen=True):
 
 
 def find_key(
-    name: str, settings: AgentSettings, profiles: AuthProfiles, *, base_url: str, remote: Remote
+    name: str,
+    settings: AgentSettings,
+    profiles: AuthProfiles,
+    *,
+    base_url: str,
+    remote: Remote,
+    is_fallback: bool = False,
 ) -> Key | None:
     """The key that the provider `name` is to be sent at `base_url`; None where it can do without.
 
@@ -67,7 +73,21 @@ def find_key(
     keys = [offer for offer in offered if isinstance(offer, Key)]
     if keys:
         raise _withheld(name, keys[0], base_url, by_remote=remote.base_url is not None)
-    raise _missing(name)
+    missing = _missing(name, is_fallback=is_fallback)
+    if unreadable := unreadable_profile(name, profiles):
+        raise UnusableKey(unreadable, hint=missing.hint)
+    raise missing
+
+
+def unreadable_profile(name: str, profiles: AuthProfiles) -> str:
+    """What is said of a provider's profile that holds no key to be read; empty when there is none."""
+    return next((profiles.unreadable[alias] for alias in _aliases(name) if alias in profiles.unreadable), "")
+
+
+def _aliases(name: str) -> Iterator[str]:
+    """The names under which a provider's profiles may stand."""
+    yield entry_name(name).lower()
+    yield name.lower()
 
 
 def needs_key(name: str, settings: AgentSettings, base_url: str) -> bool:
@@ -85,8 +105,8 @@ def _offers(name: str, settings: AgentSettings, profiles: AuthProfiles) -> Itera
     is_built_in = name in REMOTE_FACTS
     own = facts.base_url if is_built_in else entry.base_url or facts.base_url
     if own is not None:
-        for alias in dict.fromkeys((entry_name(name), name)):
-            if found := profiles.keys.get(alias.lower()):
+        for alias in dict.fromkeys(_aliases(name)):
+            if found := profiles.keys.get(alias):
                 yield _tried(found.text, f"the profile {found.profile} in {found.file}", environ, own)
     for variable in facts.key_variables:
         if text := environ.get(variable, "").strip():
@@ -146,12 +166,14 @@ def _withheld(name: str, key: Key, base_url: str, *, by_remote: bool) -> Unusabl
     )
 
 
-def _missing(name: str) -> UnusableKey:
+def _missing(name: str, *, is_fallback: bool) -> UnusableKey:
+    """Names the places that were looked into; `remote.apiKey` is none of a fallback's."""
     variables = REMOTE_FACTS[name].key_variables if name in REMOTE_FACTS else ()
     named = " or ".join(variables)
-    places = ["memorySearch.remote.apiKey", "auth profiles"]
+    places = ["auth profiles"] if is_fallback else [_REMOTE_KEY, "auth profiles"]
     places += [f"the environment ({named})"] if named else []
+    entry = f"models.providers.{entry_name(name)}.apiKey"
     return UnusableKey(
-        f"no key in {', '.join(places)} or models.providers.{entry_name(name)}.apiKey",
-        hint=f"set {named or 'memorySearch.remote.apiKey'}",
+        f"no key in {', '.join(places)} or {entry}",
+        hint=f"set {named or (entry if is_fallback else _REMOTE_KEY)}",
     )

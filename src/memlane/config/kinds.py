@@ -18,7 +18,8 @@ from msgspec.structs import replace
 from ..errors import ConfigError
 from .locate import Surroundings
 from .related import QmdPath
-from .schema import MOST, ExtraPath
+from .schema import ExtraPath
+from .section import MOST
 
 DURATION_WORDS = 'a duration such as "30s", "5m" or "1h", or a number of minutes'
 SIZE_WORDS = 'a size such as "512kb" or "2mb", or a number of bytes'

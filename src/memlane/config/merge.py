@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from .origin import Origin
 from .reading import Key, MissingVariable, Reader, keys_of
-from .schema import Section
+from .section import Section
 
 S = TypeVar("S", bound=Section)
 

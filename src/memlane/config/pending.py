@@ -16,7 +16,6 @@ class Pending(NamedTuple):
     key: str
     is_asked_for: Callable[[MemorySearch, MemorySection], bool]
     what: str
-    """May name values: {0} is the memory search, {1} the memory section."""
     instead: str
     """What happens, or with `refused` what to do."""
     refused: bool = False
@@ -42,7 +41,7 @@ def note_pending(
         if not row.is_asked_for(search, memory):
             continue
         origin = merger.origins.get(row.key)
-        message = f"{origin.place if origin else row.key}: {row.what.format(search, memory)}"
+        message = f"{origin.place if origin else row.key}: {row.what}"
         message += f" is not available yet in this version; {row.instead}"
         if row.refused:
             raise merger.reader.error(message)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from ..errors import ConfigError
 from .kinds import HIDDEN, KINDS, Kind, Place, Unusable, without_credentials
 from .locate import Surroundings
-from .schema import Section
+from .section import Section
 
 _SHOWN = 60
 """Characters of a value that an error message shows."""

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from .schema import MOST, Amount, Count, Headers, Location, SecretText, Section, Text, Url
+from .section import MOST, Amount, Count, Headers, Location, SecretText, Section, Text, Url
 
 # `written` and `writtenDefault` go into the JSON Schema where the file has another type than the setting.
 Duration = Annotated[

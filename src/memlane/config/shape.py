@@ -7,7 +7,8 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from .related import Compaction, General, MemorySection, Provider, Sandbox, Slots
-from .schema import MemorySearch, Name, Section
+from .schema import MemorySearch
+from .section import Name, Section
 
 
 class SearchSpelling(Section, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from time import perf_counter
 
-from ..embed.base import CheckedEmbedder, NoVector
+from ..embed.base import PROBE, CheckedEmbedder, NoVector
 from ..embed.select import Choice
 from ..errors import EmbeddingError
 from .findings import Finding, advice, broken, failure, fine
@@ -53,7 +53,7 @@ def _tried(embedder: CheckedEmbedder, choice: Choice) -> Finding:
     started = perf_counter()
     try:
         embedder.verify()
-        vector = embedder.embed_query("memory")
+        vector = embedder.embed_query(PROBE)
     except EmbeddingError as error:
         return failure("provider", error)
     if isinstance(vector, NoVector):

@@ -21,7 +21,7 @@ def check_forgotten(subject: Subject) -> Iterator[Finding]:
 
 def check_batches(subject: Subject) -> Iterator[Finding]:
     """Whether the records of batch jobs can be read."""
-    folder = subject.index.batches_path
+    folder = subject.index.jobs_path
     if not folder.is_dir():
         return
     from ..embed.batch.ledger import Ledger as Jobs

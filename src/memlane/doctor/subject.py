@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ..backends.builtin import IndexSettings
+from ..backends.settings import IndexSettings
 from ..clock import Clock
 from ..config import AgentSettings
 from ..embed.select import Choice
@@ -37,10 +37,9 @@ class Subject(Value, frozen=True):
         from ..index.database import is_foreign
 
         configured = IndexSettings.of(self.settings)
-        path = configured.store_path
-        if not is_foreign(path):
+        if not is_foreign(configured.store_path):
             return configured
-        return replace(configured, store_path=path.with_name(f"{path.stem}.memlane.sqlite"))
+        return replace(configured, store_path=configured.displaced_path)
 
     @property
     def cache_path(self) -> Path:

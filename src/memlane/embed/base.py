@@ -18,6 +18,8 @@ from ..values import Value
 
 Vector = bytes
 
+PROBE = "memory"
+"""The text that is embedded to learn whether a provider works, and how long its vectors are."""
 _NORM_TOLERANCE = 1e-5
 
 
@@ -163,6 +165,13 @@ def dimensions_of(vector: Vector) -> int:
     return len(vector) // 4
 
 
+def fitting(vector: Vector | NoVector, dimensions: int | None) -> Vector | NoVector:
+    """The vector, or why it is none among others of so many dimensions; None where there are no others."""
+    if isinstance(vector, NoVector) or dimensions in (None, dimensions_of(vector)):
+        return vector
+    return NoVector(f"the vector has {dimensions_of(vector)} dimensions, the others {dimensions}")
+
+
 def cosine(left: array[float], right: array[float]) -> float:
     """The cosine of two normalised vectors: their dot product, summed in double precision."""
     return math.fsum(map(float.__mul__, left, right))
@@ -219,7 +228,7 @@ class CheckedEmbedder:
         """The query's vector, checked."""
         with self._translated():
             vector = self._inner.embed_query(text)
-        return self._checked([vector])[0]
+        return self.checked([vector])[0]
 
     def embed_documents(self, inputs: Sequence[Input]) -> list[Vector | NoVector]:
         """The documents' vectors, checked, one per input."""
@@ -230,11 +239,7 @@ class CheckedEmbedder:
                 f"{self.id} ({self.model}) answered {len(vectors)} vectors for {len(inputs)} texts",
                 hint="the vectors of this batch were not stored; check the endpoint and the model",
             )
-        return self._checked(vectors)
-
-    def checked(self, vectors: Sequence[Vector | NoVector]) -> list[Vector | NoVector]:
-        """Vectors of this model that came another way, as one answer, checked."""
-        return self._checked(vectors)
+        return self.checked(vectors)
 
     def verify(self) -> None:
         """Check that the provider can be used."""
@@ -252,15 +257,15 @@ class CheckedEmbedder:
         try:
             yield
         except EmbeddingError as error:
-            error.made = dict(zip(error.made, self._checked(list(error.made.values())), strict=True))
+            error.made = dict(zip(error.made, self.checked(list(error.made.values())), strict=True))
             raise
         except Exception as error:
             raise EmbeddingError(
                 f"{self.id} ({self.model}) failed: {error or type(error).__name__}"
             ) from error
 
-    def _checked(self, vectors: Sequence[Vector | NoVector]) -> list[Vector | NoVector]:
-        """The vectors of one answer, normalised, or why one is none."""
+    def checked(self, vectors: Sequence[Vector | NoVector]) -> list[Vector | NoVector]:
+        """The vectors of one answer, whichever way it came, normalised, or why one is none."""
         rows = [unpack(v) if not isinstance(v, NoVector) and len(v) % 4 == 0 else array("f") for v in vectors]
         lengths = {len(row): None for row in rows if row}
         length = self._wanted or self._dimensions

@@ -38,7 +38,15 @@ def endpoint_for(
             hint=f"set {place}models.providers.{entry_name(name)}.baseUrl",
         )
     headers = _headers(search.remote, entry, facts, base_url)
-    key, origin = _key(name, settings, profiles, base_url=base_url, remote=search.remote, headers=headers)
+    key, origin = _key(
+        name,
+        settings,
+        profiles,
+        base_url=base_url,
+        remote=search.remote,
+        headers=headers,
+        is_fallback=is_fallback,
+    )
     _check_dimensions(search.output_dimensionality, facts)
     takes_input_type = kind == "openai-compatible"
     return Endpoint(
@@ -70,11 +78,12 @@ def _key(
     base_url: str,
     remote: Remote,
     headers: dict[str, str],
+    is_fallback: bool,
 ) -> tuple[Key | None, str]:
     """The key and where it comes from; a header that lets somebody in does for one. Raises otherwise."""
     stand_in = next((f"the header {header}" for header in headers if is_secret(header)), "")
     try:
-        key = find_key(name, settings, profiles, base_url=base_url, remote=remote)
+        key = find_key(name, settings, profiles, base_url=base_url, remote=remote, is_fallback=is_fallback)
     except UnusableKey as error:
         if stand_in and not remote.api_key:
             return None, stand_in

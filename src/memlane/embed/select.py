@@ -159,11 +159,15 @@ class _Selection:
             local = self._search.local
             folder = Path(local.model_cache_dir or "")
             return _Made(CheckedEmbedder(local_embedder(local.model_path, folder, observer=self._observer)))
+        from ..config.keys import unreadable_profile
         from .configured import endpoint_for
         from .remote import remote_embedder
 
         endpoint = endpoint_for(name, self._settings, self._profiles, is_fallback=is_fallback)
         embedder = remote_embedder(endpoint, clock=self._clock)
+        unreadable = unreadable_profile(name, self._profiles)
+        if unreadable and not endpoint.key_origin:
+            self._warnings.append(f"{unreadable}; {name} is asked without a key")
         return _Made(CheckedEmbedder(embedder, dimensions=endpoint.dimensions), endpoint)
 
     @cached_property

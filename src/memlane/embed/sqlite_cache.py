@@ -219,10 +219,11 @@ class SqliteCache:
         """Entries and bytes on disk. An absent file has neither."""
         if not self._exists():
             return 0, 0
-        entries = self._transaction(
-            "read", lambda connection: int(connection.execute("SELECT count(*) FROM uses").get)
-        )
-        return entries, self.path.stat().st_size
+
+        def look(connection: apsw.Connection) -> tuple[int, int]:
+            return int(connection.execute("SELECT count(*) FROM uses").get), self.path.stat().st_size
+
+        return self._transaction("read", look)
 
     def problems(self) -> tuple[str, ...]:
         """What SQLite finds wrong with the file; empty for a sound one, and where there is none."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..backends.builtin import IndexSettings
 from ..backends.forgetting import set_aside
+from ..backends.settings import IndexSettings
 from ..config import AgentSettings
 from ..errors import StoreError
 from ..tombstones.ledger import ledger_path
@@ -46,8 +46,7 @@ def standing_in(settings: AgentSettings, workspace: Workspace, phrase: str) -> t
 
 def own_files(settings: AgentSettings, workspace: Workspace) -> list[Path]:
     """Everything that Memlane has made for an agent, apart from notes and transcripts."""
-    index = IndexSettings.of(settings)
-    databases = (index.store_path, index.cache_path, _beside(index.store_path))
+    databases = IndexSettings.of(settings).databases
     found = [Path(f"{path}{end}") for path in databases for end in ("", "-wal", "-shm", ".lock", ".owner")]
     found += [*set_aside(*databases), *_unsaved(settings), *_leftovers(settings, workspace)]
     found.append(ledger_path(settings.state_dir, settings.agent_id))
@@ -56,14 +55,8 @@ def own_files(settings: AgentSettings, workspace: Workspace) -> list[Path]:
 
 def is_indexed(settings: AgentSettings) -> bool:
     """Whether an index or an embedding cache has ever been made, or was set aside."""
-    index = IndexSettings.of(settings)
-    databases = (index.store_path, index.cache_path, _beside(index.store_path))
+    databases = IndexSettings.of(settings).databases
     return any(path.exists() for path in databases) or any(True for _ in set_aside(*databases))
-
-
-def _beside(store: Path) -> Path:
-    """Where the index is kept when another program's file stands at its path."""
-    return store.with_name(f"{store.stem}.memlane.sqlite")
 
 
 def _unsaved(settings: AgentSettings) -> Iterator[Path]:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ..clock import Clock
-from ..embed.base import Embedder
+from ..embed.base import PROBE, Embedder
 from ..embed.cache import EmbeddingCache, NoCache
-from ..errors import EmbeddingError, QuotaExhausted
+from ..errors import EmbeddingError
 from ..events import Observer
 from ..values import Building, Fallback
 from .identity import space_identity
@@ -28,6 +28,7 @@ from .unrelated import measure_unrelated
 if TYPE_CHECKING:
     from ..embed.batch.fill import BatchFill
     from .fill import FillCount, SpaceFill
+    from .sync import Effort
 
 FEW = 16
 """So many chunks a slow model embeds at once, in one or two seconds: a new note, a small folder."""
@@ -77,20 +78,20 @@ class Changeover:
         self.kept = (self._identity, *self._others)
         """The identities of the spaces that belong to a changeover."""
 
-    def is_due(self, generation: Generation, space: Space | None, *, brief: bool) -> bool:
+    def is_due(self, generation: Generation, space: Space | None, effort: Effort) -> bool:
         """Whether a pass over a generation that needs no reading has vectors to make.
 
-        `space` is the one that answers. A `brief` pass leaves the many to a later one.
+        `space` is the one that answers. A brief pass leaves the many to a later one.
         """
         if space is not None and is_noted(self._store, space):
             return True
         if space is not None and space.identity == self._identity and space.complete:
             return False
         deputised = space is not None and space.identity in self._others and space.complete
-        if deputised and self._pauses.in_force():
+        if deputised and not effort.asked and self._pauses.in_force():
             return False
         target = self._store.find_space(generation, self._identity)
-        if not brief or target is None or space is None or not self._others:
+        if not effort.brief or target is None or space is None or not self._others:
             return True
         missing = self._store.unembedded_count(target)
         return missing <= FEW or not (deputised or self._answers(target, missing))
@@ -123,15 +124,14 @@ class Changeover:
         """Until when the wanted provider is left alone."""
         return self._pauses.in_force()
 
-    def run(self, generation: Generation, *, trusting: bool, brief: bool, insisting: bool) -> Filled:
+    def run(self, generation: Generation, effort: Effort) -> Filled:
         """Make the vectors that are due and let them answer. Raises StoreError, and what the observer raises.
 
-        `trusting` takes vectors over from the index itself. `insisting` asks a provider that is to be left
-        alone.
+        A forced pass takes no vectors over from the index itself.
         """
         from .fill import FillCount  # most searches look whether there is something to do, and find nothing
 
-        target, fill = self._wanted_fill(generation, trusting=trusting)
+        target, fill = self._wanted_fill(generation, trusting=not effort.force)
         missing = self._store.unembedded_count(target)
         answers = self._answers(target, missing)
         substituting = self.fallback(self._store.current_space())
@@ -139,14 +139,13 @@ class Changeover:
         helped = FillCount()
         if self._standing_in and not substituting and not answers and many:
             helped = self._let_answer(generation, self._standing_in)
-        if brief and many and (self._standing_in or substituting):
+        if effort.brief and many and (self._standing_in or substituting):
             if self._substitute and substituting:
                 helped = self._let_answer(generation, self._substitute)
             self._store.promote(generation, None)
             return Filled(helped, str(helped.error or ""), None if helped.error else substituting)
-        count, problem = self._make(
-            fill, target, probing=bool(substituting), insisting=insisting, trusting=trusting, brief=brief
-        )
+        probing = bool(substituting) or (effort.brief and missing > 0)
+        count, problem = self._make(fill, target, effort, probing=probing)
         if not problem:
             measure_unrelated(self._store, target, self._wanted)
             self._store.promote(generation, target)
@@ -169,23 +168,16 @@ class Changeover:
         return target, fill
 
     def _make(
-        self,
-        fill: SpaceFill,
-        target: Space,
-        *,
-        probing: bool,
-        insisting: bool,
-        trusting: bool,
-        brief: bool,
+        self, fill: SpaceFill, target: Space, effort: Effort, *, probing: bool
     ) -> tuple[FillCount, str]:
         """Have the wanted model's vectors made; gives why they are not all there.
 
-        `probing` asks the provider for one vector first: quickly, as a query does, and also where none is
-        missing.
+        `probing` asks the provider for one vector first, with the little patience that a query has: a search
+        waits for no provider that is down, and where none is missing it tells whether it is back.
         """
         from .fill import FillCount
 
-        pause = None if insisting else self._pauses.in_force()
+        pause = self._heeded(effort)
         if pause is not None:
             count = fill.run(known_only=True)
             if self._substitute is None and not self._store.unembedded_count(target):
@@ -196,15 +188,19 @@ class Changeover:
         if error:
             count = FillCount(error=error)
         else:
-            count, outlook = self._fill(fill, target, trusting=trusting, brief=brief)
+            count, outlook = self._fill(fill, target, effort)
         if count.error is None:
             return count, outlook
-        said_when = isinstance(count.error, QuotaExhausted) and count.error.retry_at is not None
-        if said_when or self._substitute is not None:
-            return count, str(self._pauses.begin(count.error))
-        return count, str(count.error)
+        return count, str(self._pauses.begin(count.error))
 
-    def _fill(self, fill: SpaceFill, target: Space, *, trusting: bool, brief: bool) -> tuple[FillCount, str]:
+    def _heeded(self, effort: Effort) -> Pause | None:
+        """The pause in force, unless the pass is to ask all the same."""
+        pause = self._pauses.in_force()
+        if pause is None or effort.force:
+            return None
+        return None if effort.asked and not pause.is_stated else pause
+
+    def _fill(self, fill: SpaceFill, target: Space, effort: Effort) -> tuple[FillCount, str]:
         """Have batch jobs do their part, and the rest directly. Gives what is said of texts left to jobs."""
         batches = self._batches()
         if batches is None:
@@ -212,7 +208,13 @@ class Changeover:
         from .by_jobs import fill_by_jobs
 
         jobs = fill_by_jobs(
-            batches, self._store, target, self._wanted, self._cache, trusting=trusting, brief=brief
+            batches,
+            self._store,
+            target,
+            self._wanted,
+            self._cache,
+            trusting=not effort.force,
+            brief=effort.brief,
         )
         count = fill.run(leaving=jobs.left)
         count.from_batches += jobs.taken
@@ -235,7 +237,7 @@ class Changeover:
 
     def _probe(self) -> EmbeddingError | None:
         try:
-            self._wanted.embed_query("memory")
+            self._wanted.embed_query(PROBE)
         except EmbeddingError as error:
             return error
         return None

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from ..embed.base import Embedder, NoVector, Vector, dimensions_of
+from ..embed.base import Embedder, NoVector, Vector, dimensions_of, fitting
 from ..embed.cache import EmbeddingCache
 from ..embed.flights import Flights, Landed
 from ..errors import EmbeddingError, StoreError
@@ -235,13 +235,9 @@ class SpaceFill:
 
     def _fitting(self, vector: Vector | NoVector) -> Vector | NoVector:
         """The vector, or why there is none where it is not as long as the others."""
-        if isinstance(vector, NoVector):
-            return vector
-        length = dimensions_of(vector)
-        self._dimensions = self._dimensions or length
-        if length == self._dimensions:
-            return vector
-        return NoVector(f"the vector has {length} dimensions, the others {self._dimensions}")
+        if self._dimensions is None and not isinstance(vector, NoVector):
+            self._dimensions = dimensions_of(vector)
+        return fitting(vector, self._dimensions)
 
     def _begin_anew(self, length: int) -> None:
         """Forget the vectors of the space, and those of another length that the cache holds."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from ..embed.base import Embedder, NoVector, dimensions_of
+from ..embed.base import PROBE, Embedder, NoVector, dimensions_of
 from ..errors import EmbeddingError, StoreError
 from .store import Space, Store
 
 _NOTE = "other_length"
-_PROBE = "memory"
 
 
 def note_other_length(store: Store, space: Space) -> None:
@@ -37,7 +36,7 @@ def forget_note(store: Store) -> None:
 def length_now(embedder: Embedder) -> int | None:
     """How long the provider's vectors are now, by asking it; None when it does not answer."""
     try:
-        vector = embedder.embed_query(_PROBE)
+        vector = embedder.embed_query(PROBE)
     except EmbeddingError:
         return None
     return None if isinstance(vector, NoVector) else dimensions_of(vector)

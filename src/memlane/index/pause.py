@@ -29,6 +29,8 @@ class Pause(Value, frozen=True):
     reason: str
     failures: int = 1
     """In a row."""
+    is_stated: bool = False
+    """The provider itself has said until when."""
 
     @property
     def retry_at(self) -> str:
@@ -36,7 +38,8 @@ class Pause(Value, frozen=True):
         return self.until.isoformat(timespec="seconds")
 
     def __str__(self) -> str:
-        return f"{self.reason} (tried again from {self.until:%Y-%m-%d %H:%M %Z} on)"
+        sooner = "" if self.is_stated else "; memlane index tries at once"
+        return f"{self.reason} (tried again from {self.until:%Y-%m-%d %H:%M %Z} on{sooner})"
 
 
 class Pauses:
@@ -69,9 +72,10 @@ class Pauses:
         failures = before.failures + 1 if before else 1
         seconds = min(_LONGEST_SECONDS, _FIRST_SECONDS * 2 ** min(failures - 1, 10))
         until = self._clock.now() + timedelta(seconds=seconds)
-        if isinstance(error, QuotaExhausted) and error.retry_at is not None:
-            until = error.retry_at.astimezone(until.tzinfo)
-        pause = Pause(self._identity, until, str(error), failures)
+        stated = error.retry_at if isinstance(error, QuotaExhausted) else None
+        if stated is not None:
+            until = stated.astimezone(until.tzinfo)
+        pause = Pause(self._identity, until, str(error), failures, is_stated=stated is not None)
         self._store.put_note(_NOTE, msgspec.json.encode(pause).decode())
         return pause
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
-from ..embed.base import NoVector, Vector, dimensions_of
+from ..embed.base import NoVector, Vector, dimensions_of, fitting
 from . import schema
 from .database import select, select_row, select_value
 from .generations import CHUNKS_OF, as_space, current_space, drop_generation, is_settled, mark_settled
@@ -99,15 +99,11 @@ def put_vectors(
     known = select_value(connection, "SELECT dimensions FROM spaces WHERE id = ?", space.id)
     dimensions = known
     for chunk, vector in vectors:
-        if isinstance(vector, NoVector):
-            connection.execute(statement, (chunk, None, vector.reason))
-            continue
-        dimensions = dimensions or dimensions_of(vector)
-        if dimensions_of(vector) == dimensions:
-            connection.execute(statement, (chunk, vector, None))
-        else:
-            problem = f"the vector has {dimensions_of(vector)} dimensions, the others {dimensions}"
-            connection.execute(statement, (chunk, None, problem))
+        if dimensions is None and not isinstance(vector, NoVector):
+            dimensions = dimensions_of(vector)
+        fit = fitting(vector, dimensions)
+        row = (chunk, None, fit.reason) if isinstance(fit, NoVector) else (chunk, fit, None)
+        connection.execute(statement, row)
     if dimensions != known:
         connection.execute("UPDATE spaces SET dimensions = ? WHERE id = ?", (dimensions, space.id))
 

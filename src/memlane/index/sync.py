@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 LAST_PASS = "last_pass"  # noqa: S105 - not a password
 """The note that holds the time of the last pass that wrote something."""
+COMMAND = "command"
+"""The reason of a pass that somebody asks for by itself: it tries a provider that failed a moment ago."""
 VANISHED = "vanished"
 """The note that identifies what had vanished in the last pass, when that was doubted."""
 _FIRST_INDEX_SECONDS = 5.0
@@ -65,6 +67,8 @@ class Effort(Value, frozen=True):
     """How much a pass is to do."""
 
     force: bool = False
+    asked: bool = False
+    """Somebody asks for this pass, and may have mended what ails the provider."""
     brief: bool = False
     stem: str | None = None
     most_said: int | None = None
@@ -155,6 +159,7 @@ class Synchronizer:
         Raises WorkspaceError when the workspace is not there, StoreError when the index cannot be written.
         """
         started = perf_counter()
+        effort = Effort(force=force, asked=reason == COMMAND, brief=brief, stem=stem, most_said=most_said)
         scan, plan = self.pending(stem=stem)
         report = SyncReport(
             reason,
@@ -165,13 +170,12 @@ class Synchronizer:
         )
         # What had vanished and was doubted is back, or its removal is done.
         reassured = not plan.doubt and bool(self._store.note(VANISHED))
-        if force or reassured or not plan.empty or not self._complete(brief) or self._has_leftovers():
+        if force or reassured or not plan.empty or not self._complete(effort) or self._has_leftovers():
             asked = perf_counter()
             try:
                 with writer_lock(self._store.path, timeout=self._patience(wait)):
                     waited = perf_counter() - asked > _OLD_SCAN_SECONDS
                     seen = self._sources.scan() if waited else scan
-                    effort = Effort(force=force, brief=brief, stem=stem, most_said=most_said)
                     report = self._update(seen, reason, effort)
             except StoreBusy as busy:
                 report = replace(report, complete=False, busy=True, warning=str(busy))
@@ -211,13 +215,13 @@ class Synchronizer:
         answering = generation is not None and generation.complete
         return wait if answering else max(wait, _FIRST_INDEX_SECONDS)
 
-    def _complete(self, brief: bool) -> bool:
+    def _complete(self, effort: Effort) -> bool:
         """Whether the last pass ended, and every chunk was asked for a vector of this model."""
         generation = self._store.current_generation()
         if generation is None or not generation.complete:
             return False
         space = self._store.current_space()
-        return self._changeover is None or not self._changeover.is_due(generation, space, brief=brief)
+        return self._changeover is None or not self._changeover.is_due(generation, space, effort)
 
     def _has_leftovers(self) -> bool:
         return self._store.has_leftovers(keep=self._changeover.kept if self._changeover else ())

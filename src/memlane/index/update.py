@@ -88,7 +88,7 @@ class IndexUpdate:
         if any(isinstance(change, MoveFile) for change in plan.refresh):
             indexed = self._store.indexed_files(generation)
         reader, said = self._read(generation, plan, indexed)
-        filled = self._embed(generation, force=effort.force, brief=effort.brief)
+        filled = self._embed(generation, effort)
         fill, pause = filled.count, self._changeover and self._changeover.pause()
         return SyncReport(
             reason,
@@ -167,15 +167,12 @@ class IndexUpdate:
             self._observer.progress("index", total, total)
         return reader, said
 
-    def _embed(self, generation: Generation, *, force: bool, brief: bool) -> Filled:
-        """Give every chunk its vector, then let what is complete answer queries.
-
-        `force` takes none over from the index itself, and asks a provider that is to be left alone.
-        """
+    def _embed(self, generation: Generation, effort: Effort) -> Filled:
+        """Give every chunk its vector, then let what is complete answer queries."""
         if self._changeover is None:
             self._store.promote(generation, None)
             return Filled(FillCount())
-        filled = self._changeover.run(generation, trusting=not force, brief=brief, insisting=force)
+        filled = self._changeover.run(generation, effort)
         if filled.failure:
             self._warnings.append(filled.failure)
         if filled.fallback:

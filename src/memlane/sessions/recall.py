@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from ..config.schema import Recall
+from ..config.querying import Recall
 from ..index.fold import fold
 from ..index.scripts import is_unspaced
 from ..index.stopwords import PARTICLES, function_words

@@ -51,7 +51,8 @@ class SyncReport(Value, frozen=True):
     fallback: Fallback | None = None
     """Set when the configured fallback's vectors answer."""
     retry_at: str | None = None
-    """ISO time from which on a provider that failed is asked again; nothing is sent to it before."""
+    """ISO time from which on a provider that failed is asked again by itself; before, only by a pass
+    that somebody asks for, and not if the provider has named that time."""
 
 
 class IndexPlan(Value, frozen=True):

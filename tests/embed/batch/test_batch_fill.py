@@ -207,6 +207,22 @@ def test_who_may_not_list_jobs_waits_rather_than_paying_twice(site: Site) -> Non
     assert nothing_twice(site)
 
 
+def test_a_refusal_after_an_unclear_creation_counts_as_a_failed_job(site: Site) -> None:
+    site.api.faults["create"].append(LOST)
+    site.api.lists = False
+    site.run(TEN)
+    site.api.jobs.clear()  # the first call never came in
+    site.api.lists = True
+    site.api.faults["create"].append(403)
+    site.settings = BatchSettings(enabled=True, poll_seconds=1, timeout_seconds=60, worth_a_job=100)
+    outcome = site.run(TEN)
+    (warning,) = outcome.warnings
+    assert warning.startswith(f"{site.embedder.id} took no batch job: ")
+    assert warning.endswith("; its texts are sent directly")
+    assert (outcome.left, site.ledger.jobs()) == (frozenset(), [])
+    assert sum(site.api.direct.values()) == 10
+
+
 @pytest.mark.parametrize("step", ["look", "download"])
 def test_a_job_that_cannot_be_asked_keeps_its_texts_as_long_as_it_may_have_results(
     site: Site, step: str

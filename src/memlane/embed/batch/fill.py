@@ -228,7 +228,11 @@ class BatchFill:
         """Look at a job and do what follows. Raises JobRefused or Unclear when its provider does not say."""
         if job.stage == "uploaded":
             self._live.pop(job.id)
-            job = self._live[job.id] = self._driver.create(job, perhaps_there=True)
+            try:
+                job = self._live[job.id] = self._driver.create(job, perhaps_there=True)
+            except JobRefused as error:
+                self._count_failure(f"{self._embedder.id} took no batch job: {error}")
+                return
         state = None
         phase: Phase | Literal["gone"] = "unknown"
         if job.stage == "created":

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...errors import EmbeddingError, ProviderUnavailable
-from ..base import Input, NoVector, Vector, texts_of
+from ..base import PROBE, Input, NoVector, Vector, texts_of
 from ..prompts import VERSION as PROMPTS
 from .child import Answer
 from .engine import Engine, Role, mean_row
@@ -98,7 +98,7 @@ class LocalEmbedder:
 
     def verify(self) -> None:
         """Load the model and embed a word. Raises EmbeddingError; does not download."""
-        vector = self.embed_query("memory")
+        vector = self.embed_query(PROBE)
         if isinstance(vector, NoVector):
             raise ProviderUnavailable(f"{self.model} gives no vector: {vector.reason}")
 

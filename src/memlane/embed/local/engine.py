@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from ...errors import EmbeddingError
-from ..base import NoVector, cosine, pack, unpack
+from ..base import PROBE, NoVector, cosine, pack, unpack
 from ..prompts import Prompts, prompts_for
 from .child import Answer, Child, Crash
 from .model_file import ModelFile
@@ -19,7 +19,6 @@ from .turns import Turns
 
 Role = Literal["query", "document"]
 
-_PROBE = "memory"
 _PAIRS = (
     ("Where did we park the car at the airport?", "Whisk the egg whites, then fold in the sugar."),
     ("Which port does the database listen on?", "이모의 생신은 다음 달 셋째 주 토요일이다."),
@@ -69,7 +68,7 @@ class Engine:
         except Crash as crash:
             reason = f"llama.cpp's process {crash}"
         try:
-            self._asked(role, [_PROBE])
+            self._asked(role, [PROBE])
         except Crash as crash:
             raise EmbeddingError(
                 f"llama.cpp fails with {self._file.path.name}: its process {crash}",

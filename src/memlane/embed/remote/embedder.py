@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from ...clock import Clock
 from ...config.kinds import without_credentials
 from ...errors import EmbeddingError
-from ..base import Input, Media, NoVector, Vector, dimensions_of
+from ..base import PROBE, Input, Media, NoVector, Vector, dimensions_of
 from ..endpoint import Endpoint
 from ..prompts import VERSION as PROMPTS_VERSION
 from .calls import INDEX, QUERY, Calls, Patience, Refused
@@ -23,7 +23,6 @@ from .wire import Malformed, Purpose, sendable
 _IN_FLIGHT = 4
 _CUTS = 4
 """How often a text that is too long by itself is halved before it goes without a vector."""
-_PROBE = "Memlane"
 _BLANK = NoVector("the text is blank")
 
 
@@ -148,7 +147,7 @@ class RemoteEmbedder:
 
     def verify(self) -> None:
         """Embed one word. Raises EmbeddingError that names what is wrong: key, address, model, dimensions."""
-        vector = self.embed_query(_PROBE)
+        vector = self.embed_query(PROBE)
         if isinstance(vector, NoVector):
             raise EmbeddingError(f"{self._who} gives no vector: {vector.reason}", hint="check the model")
 

@@ -1,8 +1,8 @@
 """The command line `memlane`.
 
 Exit codes: 0 done (also when nothing matched), 1 failed at run time, 2 wrong use or configuration, 3 partly
-done, 130 interrupted. With `--json` exactly one document goes to standard output, errors included; progress
-and warnings go to standard error.
+done (notes failed, or the provider of the vectors did), 130 interrupted. With `--json` exactly one document
+goes to standard output, errors included; progress and warnings go to standard error.
 """
 
 from __future__ import annotations

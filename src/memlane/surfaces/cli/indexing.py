@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from ...errors import MemlaneError
+from ...errors import MemlaneError, UsageError
 from ...tools import value_json
 from ...values import Value
 from .options import Place, memory_options, print_json
+from .terminating import at_terminate
 
 _PARTLY = 3
 
@@ -25,6 +27,10 @@ _PARTLY = 3
 @memory_options
 def index_command(place: Place, force: bool, plan: bool, verbose: bool, batch_status: bool) -> int:
     """Bring the index up to date with the notes."""
+    if batch_status and (force or plan):
+        raise UsageError(
+            f"--batch-status only looks at the batch jobs: leave out {'--force' if force else '--plan'}"
+        )
     if batch_status:
         return _for_each_agent(place, lambda agent: _batch_status(place, agent))
     from ..planned import plan_text
@@ -41,7 +47,8 @@ def index_command(place: Place, force: bool, plan: bool, verbose: bool, batch_st
         code = _PARTLY if report.failed or not report.complete else 0
         return Answer(value_json(report), report_text(agent, report, verbose=verbose), code)
 
-    return _for_each_agent(place, index)
+    with at_terminate(signal.default_int_handler):  # as Ctrl-C does
+        return _for_each_agent(place, index)
 
 
 @click.command("status")

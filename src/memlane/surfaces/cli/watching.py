@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +16,7 @@ from ...memory import Memory
 from ...tools import value_json
 from ...values import Pass
 from .options import Place, memory_options
+from .terminating import at_terminate
 
 _INTERRUPTED = 130
 _TICK_SECONDS = 0.5
@@ -38,7 +38,7 @@ def watch_command(place: Place) -> int:
                 click.echo(f"{agent}: Memory search disabled.")
         told = _Teller(place.as_json, many=len(memories) > 1, stopped=stopped)
         try:
-            with _ended_by_terminate(stopped):
+            with at_terminate(lambda *_: stopped.set()):
                 for memory in memories:
                     told.passed(memory, _first_pass(memory, alone=len(memories) == 1))
                     memory.start(told.listener(memory), watch=True)
@@ -116,13 +116,3 @@ class _Teller:
                 click.echo(line.encode("utf-8", "replace").decode("utf-8"))
         except OSError:
             self._stopped.set()  # nobody reads this any more
-
-
-@contextmanager
-def _ended_by_terminate(stopped: threading.Event) -> Iterator[None]:
-    """Let the signal with which a supervisor ends a program end this one in good order."""
-    before = signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
